@@ -39,6 +39,9 @@ type OpenCanvas struct {
 	// the events after it are later than that open. 0 if no agent opened it in this run
 	// of the host.
 	Cursor int64 `json:"cursor,omitzero"`
+	// Answer is what the provider answered to an open (Opened.Answer); nil if it did not,
+	// and in lists.
+	Answer ahp.Value `json:"answer,omitzero"`
 }
 
 // Event is something that happened in a canvas, for the agent to read.

@@ -66,6 +66,10 @@ type Opened struct {
 	// object, and the input of the next Open after a restart; nil keeps the call's. Only
 	// a host's own providers have it.
 	Input ahp.Value
+	// Answer is what the agent that opened the canvas reads in the result of its call: any
+	// JSON within the limit of an action's value. It is not part of the state, and people do
+	// not see it. Only a host's own providers have it.
+	Answer ahp.Value
 }
 
 // Instance is one open canvas. Invoke and Close are called one at a time, in

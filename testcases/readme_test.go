@@ -26,7 +26,7 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, doc := range []string{
-		"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "testcases/README.md", "testcases/PORTING.md", "testcases/peers/README.md",
+		"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "testcases/README.md", "testcases/PORTING.md", "testcases/peers/README.md", "ahp/relay/README.md",
 		"ahp/PROTOCOL.md", "canvas/PROTOCOL.md", "canvas/bridge/PROTOCOL.md", "schema/README.md",
 	} {
 		text, err := os.ReadFile(filepath.Join("..", doc))

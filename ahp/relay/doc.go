@@ -6,6 +6,9 @@
 // a lane, and copies WebSocket messages between the two. It reads neither
 // JSON-RPC nor AHP and keeps no state that a restart could lose.
 //
+// Several edges can be one relay, a fleet: see README.md, [Fleet] and package natsdir. README.md
+// also names the guarantees below that do not hold for a fleet.
+//
 // # Endpoints
 //
 //	GET /host/<host>   the host's control connection   a token of audience "host"
@@ -25,14 +28,21 @@
 //
 // JSON texts of at most 4 KiB:
 //
-//	host: {"type":"register","generation":7}          edge: {"type":"registered"}
+//	host: {"type":"register","generation":7,          edge: {"type":"registered",
+//	       "connection":2}                                   "edges":"wss://*.relay.example"}
 //	edge: {"type":"lane","lane":"…","secret":"…"}     host: {"type":"decline","lane":"…"}
-//	either: {"type":"drain"}                          offer no new lanes
+//	host: {"type":"drain"}                            offer no new lanes
+//	edge: {"type":"drain"}                            register elsewhere
 //
 // The first message of a lane is the edge's {"type":"open","subject":"…",
 // "clientId":"…"}, which identifies the client by its token. All further messages
 // are between client and host: text messages, or binary ones that the two have sealed
 // (package seal), which the edge cannot read.
+//
+// In a fleet the first message also has "client", a name for the client's token, and "lanes",
+// how many lanes that token may have at all edges. A lane then names its edge ("edge"), which
+// the host dials only if the answer to its registration lists it, and UplinkOptions.Edges, if
+// set, does too.
 //
 // # Guarantees
 //
@@ -64,6 +74,9 @@
 //   - The host gets a name for the token, the address and the opened link
 //     (LaneInfo.Person), to limit each person too.
 //   - Withdrawal or expiry of a token ends every connection that it opened.
+//   - An edge that drains ([Edge.Drain]) closes a lane once the host spoke last and the lane was
+//     silent for 250 ms, or the client for 5 s without an answer. Nothing that the client
+//     sends from then on reaches the host.
 //   - Tokens, secrets and payloads never reach a log or a forwarded header.
 //
 // # Reconnecting

@@ -9,7 +9,7 @@ import (
 )
 
 // Edges are the edges that a fleet has, as patterns of their URLs. A host dials no others:
-// otherwise an offer that somebody forged would send it, with a lane's secret, anywhere. The
+// otherwise a forged offer would send it, with a lane's secret, anywhere. The
 // zero Edges allow none.
 type Edges struct{ patterns []edgePattern }
 

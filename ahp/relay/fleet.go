@@ -107,7 +107,14 @@ func (t *traffic) idle() bool {
 // move closes a joined lane if it is idle. What its client sends from then on does not reach
 // the host.
 func (l *lane) move(host *ws.Conn) {
-	if host.CloseIf(moved.Code, moved.Reason, l.traffic.idle) {
+	closed := host.CloseIf(moved.Code, moved.Reason, func() bool {
+		if !l.traffic.idle() {
+			return false
+		}
+		l.client.Close(moved.Code, moved.Reason) // before the host's end, whose reason would become the client's
+		return true
+	})
+	if closed {
 		l.end(moved)
 	}
 }

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,4 +151,128 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 			t.Errorf("after %s: %v", d, err)
 		}
 	})
+}
+
+// elsewhereFleet is a directory with other edges, which the test plays.
+type elsewhereFleet struct {
+	Directory
+	mu        sync.Mutex
+	watched   map[string]func(int64)
+	unsettled time.Time
+	left      bool
+}
+
+func (f *elsewhereFleet) Watch(host string, registered func(int64)) func() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watched[host] = registered
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.watched, host)
+	}
+}
+
+func (f *elsewhereFleet) Unsettled() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unsettled
+}
+
+func (f *elsewhereFleet) Leave() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left = true
+}
+
+func (f *elsewhereFleet) register(host string, generation int64) bool {
+	f.mu.Lock()
+	registered := f.watched[host]
+	f.mu.Unlock()
+	if registered != nil {
+		registered(generation)
+	}
+	return registered != nil
+}
+
+// A run of the host that registers at another edge ends the lanes of older runs here, even if
+// those runs are dead, and no others.
+func TestARunElsewhereEndsLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		f := &elsewhereFleet{Directory: NewDirectory(), watched: map[string]func(int64){}}
+		e := startEdge(t, n, EdgeOptions{Directory: f, StartupGrace: -1})
+		control := register(t, n, 2)
+		c := dialHost(t, n, "laptop", userToken, ws.Options{})
+		offer := readOffer(t, control)
+		if _, err := tryDial(t, n, "lane/"+offer.Lane, ws.DialOptions{Token: offer.Secret}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		for _, generation := range []int64{1, 2} {
+			if !f.register("laptop", generation) {
+				t.Error("the host is not watched")
+			}
+		}
+		synctest.Wait()
+		if s := e.Stats(); s.Lanes != 1 {
+			t.Fatalf("the same run registered elsewhere: %+v", s)
+		}
+		f.register("laptop", 3)
+		wantClose(t, c, CodeSuperseded, superseded.Reason)
+		time.Sleep(5 * time.Second) // the host's end does not answer the close
+		if f.register("laptop", 4) {
+			t.Error("the host is still watched, without a lane")
+		}
+	})
+}
+
+// While hosts move between edges, a client waits for a host that has not registered since,
+// and finds it at another edge.
+func TestAClientWaitsWhileHostsMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		f := &elsewhereFleet{Directory: NewDirectory(), watched: map[string]func(int64){}}
+		startEdge(t, n, EdgeOptions{Directory: f})
+		time.Sleep(time.Minute)
+		wantClose(t, dialHost(t, n, "laptop", userToken, ws.Options{}), CodeHostOffline, "host offline")
+		f.mu.Lock()
+		f.unsettled = time.Now()
+		f.mu.Unlock()
+		began := time.Now()
+		waiting := dialHost(t, n, "laptop", userToken, ws.Options{})
+		time.Sleep(3 * time.Second)
+		u := startUplink(t, n, UplinkOptions{})
+		u.await(t, Registered)
+		wantEcho(t, waiting, "found")
+		if d := time.Since(began); d > 4*time.Second {
+			t.Errorf("it took %s", d)
+		}
+		wantClose(t, dialHost(t, n, "absent", userToken, ws.Options{}), CodeHostOffline, "host offline")
+		if d := time.Since(began); d != 10*time.Second {
+			t.Errorf("an absent host was waited for until %s", d)
+		}
+	})
+}
+
+// A host counts the lanes of one token at all edges.
+func TestAHostCountsAClientsLanes(t *testing.T) {
+	n := kernel()
+	f := &elsewhereFleet{Directory: NewDirectory(), watched: map[string]func(int64){}}
+	startEdge(t, n, EdgeOptions{Directory: f})
+	u := startUplink(t, n, UplinkOptions{})
+	u.await(t, Registered)
+	client := clientName(Grant{Subject: "ann"})
+	var releases []func()
+	for range 299 { // at other edges
+		release, ok := u.lanes.countClient(client, 300)
+		if !ok {
+			t.Fatal("refused")
+		}
+		releases = append(releases, release)
+	}
+	wantEcho(t, dialHost(t, n, "laptop", userToken, ws.Options{}), "the last one")
+	wantClose(t, dialHost(t, n, "laptop", userToken, ws.Options{}), CodeTooMany, limitReasons[RefusedClient])
+	releases[0]()
+	wantEcho(t, dialHost(t, n, "laptop", userToken, ws.Options{}), "again")
 }

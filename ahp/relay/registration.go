@@ -25,7 +25,7 @@ type registration struct {
 	mu     sync.Mutex
 	offers []Offer       // at most LanesPerHost: more if the host does not read, which is ErrBusy
 	moving bool          // the host must register elsewhere
-	moved  bool          // its run has registered at another edge
+	moved  bool          // another registration has replaced it, here or at another edge
 	wake   chan struct{} // receives when offers or moving have changed
 }
 
@@ -187,10 +187,10 @@ func (r *registration) unregister(remove func()) {
 // host that does not number its connections could still need this one.
 func (r *registration) superseded(by int64) {
 	r.edge.count.superseded.Add(1)
+	r.mu.Lock()
+	r.moved = true
+	r.mu.Unlock()
 	if r.edge.fleet != nil && by == r.generation {
-		r.mu.Lock()
-		r.moved = true
-		r.mu.Unlock()
 		r.conn.Close(elsewhere.Code, elsewhere.Reason)
 		return
 	}

@@ -18,13 +18,13 @@ import (
 const (
 	// KindDocument has a part of the document.
 	KindDocument = "document"
-	// KindSame says that the document is the one of ReadArgs.Tag.
+	// KindSame says that the shell has the document already: ReadArgs.Tag names it.
 	KindSame = "same"
 	// KindWords says why the canvas is not shown.
 	KindWords = "words"
 )
 
-// ReadArgs are the arguments of the tool canvas_view_read (canvas/PROTOCOL.md section 7.4).
+// ReadArgs are the arguments of the tool canvas_view_read (canvas/PROTOCOL.md section 7.6).
 type ReadArgs struct {
 	// Channel and Ticket are those of the result of open_canvas.
 	Channel string `json:"channel"`
@@ -46,7 +46,7 @@ type ReadArgs struct {
 type ReadAnswer struct {
 	// Kind is one of the kinds above.
 	Kind string `json:"kind"`
-	// Tag names the document as it is now.
+	// Tag names the current document.
 	Tag string `json:"tag,omitzero"`
 	// Part of Parts is in Text.
 	Part  int    `json:"part,omitzero"`
@@ -65,7 +65,7 @@ type document struct {
 	parts     []string
 }
 
-// The words for what is not shown in a chat (canvas/PROTOCOL.md section 7.4).
+// The words for what is not shown in a chat (canvas/PROTOCOL.md section 7.6).
 const (
 	wordsWebApp  = "This canvas is a web app. A chat cannot run it; its page can."
 	wordsDirect  = "This canvas is at an address of its own."

@@ -19,8 +19,8 @@ const (
 	uriTail = ".html"
 )
 
-// IsPage reports whether an MCP resource is the shell, as it is now or as it was in an earlier
-// version: a chat may ask for the address of last week.
+// IsPage reports whether an MCP resource is the shell, under the address of this version
+// or of an earlier one: a chat may ask for the address of last week.
 func IsPage(uri string) bool {
 	hash, ok := strings.CutPrefix(uri, uriHead)
 	hash, ends := strings.CutSuffix(hash, uriTail)

@@ -11,7 +11,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/attach"
 )
 
-// SyncArgs are the arguments of the tool canvas_view_sync (canvas/PROTOCOL.md section 7.4).
+// SyncArgs are the arguments of the tool canvas_view_sync (canvas/PROTOCOL.md section 7.6).
 type SyncArgs struct {
 	// Channel and Ticket are those of the result of open_canvas.
 	Channel string `json:"channel"`
@@ -133,7 +133,7 @@ func (v *view) sync(ctx context.Context, args SyncArgs) (SyncAnswer, error) {
 	answer := SyncAnswer{Messages: []Message{}, Echoes: append([]Echo{}, v.say(args.Say)...)}
 	for {
 		ready := v.attached.Ready()
-		lost, err := v.hear()
+		lost, err := v.receive()
 		answer.Lost = answer.Lost || lost
 		answer.Gone = errors.Is(err, attach.ErrClosed)
 		if v.ended || answer.Gone || answer.Lost || args.Bye || wait == 0 || len(v.kept) > 0 || ctx.Err() != nil {

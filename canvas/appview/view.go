@@ -96,9 +96,9 @@ func (v *view) renew() bool {
 	return !v.ended
 }
 
-// hear moves what the View received to what is kept for the shell. lost reports that some was
-// lost. It returns attach.ErrClosed if the canvas was closed. The caller holds mu.
-func (v *view) hear() (lost bool, err error) {
+// receive keeps what the View received for the shell. lost reports that some of it was lost.
+// It returns attach.ErrClosed if the canvas was closed. The caller holds mu.
+func (v *view) receive() (lost bool, err error) {
 	for {
 		r, ok, err := v.attached.Poll()
 		switch {
@@ -124,7 +124,7 @@ func (v *view) hear() (lost bool, err error) {
 	}
 }
 
-// drop drops what is kept, in place of which the shell receives the state.
+// drop drops all kept messages, in place of which the shell receives the state.
 func (v *view) drop() error {
 	v.kept, v.bytes = nil, 0
 	v.keepState(v.attached.State())

@@ -98,7 +98,10 @@ func ask[T any](c *call, fn func(context.Context) (T, error), late func(T)) (T, 
 	var zero T
 	answers := make(chan answer) // unbuffered, so the sender learns whether it was received
 	started := c.reg.engine.tasks.start(func() {
-		v, err := fn(c)
+		ctx, span := c.reg.engine.trace.Start(c, "provider")
+		span.Set("canvas.extension", c.reg.ext.ID)
+		v, err := fn(ctx)
+		span.End(codeOf(err))
 		select {
 		case answers <- answer{v, err}:
 		case <-c.Done():
@@ -121,6 +124,17 @@ func ask[T any](c *call, fn func(context.Context) (T, error), late func(T)) (T, 
 	case <-c.Done():
 	}
 	return zero, ended(c) // also if the provider gave up because its context ended
+}
+
+// codeOf returns the code of a failure for a span, "" for success.
+func codeOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*canvas.Error](err); ok {
+		return e.Code
+	}
+	return "failed"
 }
 
 // Failures that several files return.

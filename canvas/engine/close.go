@@ -18,7 +18,9 @@ import (
 // once; the canvas closes even if the provider fails or does not answer. Once the close
 // has begun, canceling ctx does not stop it. If the store cannot save the close (a full
 // disk), Close fails and the canvas is stale: after a restart it would be open again.
-func (e *Engine) Close(ctx context.Context, uri, instanceID string) error {
+func (e *Engine) Close(ctx context.Context, uri, instanceID string) (err error) {
+	ctx, span := e.trace.Start(ctx, "canvas close")
+	defer func() { span.End(codeOf(err)) }()
 	return e.closeNoted(ctx, key{uri, instanceID}, e.turns.limit, agentOf(ctx), anyInstance)
 }
 

@@ -205,6 +205,8 @@ func (c *Content) readable(find func(tx *channels.ReadTx) (*instance, bool)) (t 
 // valid. The value is nil if the reader's own validator is. encode receives whether the
 // same content was read before; it may return nil.
 func (c *Content) read(ctx context.Context, t readTarget, path canvas.ContentPath, have, form string, encode func(r *contentjson.Resource, again bool) ahp.Value) (v ahp.Value, etag string, err error) {
+	ctx, span := c.engine.trace.Start(ctx, "canvas read")
+	defer func() { span.End(codeOf(err)) }()
 	k := contentjson.Key{Channel: t.channel, Path: path.String(), Form: form}
 	kept, known := c.cache.Get(k)
 	ask, sent := have, c.pins.Current(k)

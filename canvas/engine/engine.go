@@ -13,6 +13,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/check"
@@ -56,6 +57,8 @@ type Options struct {
 	// Opened is called when an agent has opened a canvas, or opened it again, at the end
 	// of the transaction in which it appears. It must be fast. Nil does nothing.
 	Opened func(tx *channels.Tx, session, channel string)
+	// Trace records opens, invokes, closes and reads of content; nil records nothing.
+	Trace *trace.Tracer
 	// Logger receives failures that have no caller; nil discards them.
 	Logger *slog.Logger
 }
@@ -87,6 +90,7 @@ type Engine struct {
 	limits   check.Limits
 	timeouts canvas.Timeouts
 	allowed  allow.Lists
+	trace    *trace.Tracer
 
 	// Content serves what instances show.
 	Content *Content
@@ -118,7 +122,7 @@ func New(opts Options) *Engine {
 		log: opts.Log, newID: opts.NewID, now: opts.Now,
 		logger:   cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		limits:   check.Limits{Limits: opts.Limits.WithDefaults(), Schemas: jsonschema.NewMemory(opts.Memory)},
-		timeouts: opts.Timeouts.WithDefaults(), allowed: opts.Allowed, opened: opts.Opened,
+		timeouts: opts.Timeouts.WithDefaults(), allowed: opts.Allowed, opened: opts.Opened, trace: opts.Trace,
 		tasks: newTasks(), instances: newInstances(opts.Memory), history: noHistory{},
 	}
 	if opts.History != nil {

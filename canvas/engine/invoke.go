@@ -16,7 +16,10 @@ import (
 // Invoke runs an action of an open canvas and returns its value, nil if it has none
 // (canvas/PROTOCOL.md section 3). What the provider published before it answered is
 // applied when Invoke returns. Its errors are *[canvas.Error], or the context's.
-func (e *Engine) Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value, error) {
+func (e *Engine) Invoke(ctx context.Context, args canvas.InvokeArgs) (value ahp.Value, err error) {
+	ctx, span := e.trace.Start(ctx, "canvas invoke")
+	defer func() { span.End(codeOf(err)) }()
+	span.Set("canvas.action", args.ActionName)
 	k := key{args.Session, args.InstanceID}
 	release, err := e.turns.take(ctx, k)
 	if err != nil {
@@ -39,7 +42,7 @@ func (e *Engine) Invoke(ctx context.Context, args canvas.InvokeArgs) (ahp.Value,
 	target, notes := i.current, i.notes.Load()
 	caller := canvas.Caller(ctx)
 	i.caller.Store(&caller)
-	value, err := ask(c, func(ctx context.Context) (ahp.Value, error) { return target.Invoke(ctx, args.ActionName, args.Input) }, nil)
+	value, err = ask(c, func(ctx context.Context) (ahp.Value, error) { return target.Invoke(ctx, args.ActionName, args.Input) }, nil)
 	if err == nil {
 		err = e.limits.ActionValue(value)
 	}

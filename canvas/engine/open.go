@@ -32,7 +32,10 @@ func (e *Engine) Open(ctx context.Context, args canvas.OpenArgs) (canvas.OpenCan
 }
 
 // openFor is Open for an actor, which the history names.
-func (e *Engine) openFor(ctx context.Context, args canvas.OpenArgs, who canvas.Actor) (canvas.OpenCanvas, error) {
+func (e *Engine) openFor(ctx context.Context, args canvas.OpenArgs, who canvas.Actor) (open canvas.OpenCanvas, err error) {
+	ctx, span := e.trace.Start(ctx, "canvas open")
+	defer func() { span.End(codeOf(err)) }()
+	span.Set("canvas.id", args.CanvasID)
 	if args.InstanceID == "" {
 		args.InstanceID = e.newID()
 	} else if err := canvas.CheckInstanceID(args.InstanceID); err != nil {
@@ -195,6 +198,9 @@ func (a *answeredOpen) accept() (canvas.OpenCanvas, error) {
 	} else if err := a.engine.limits.Input(a.decl.Input, a.opened.Input); err != nil {
 		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the input that the provider keeps was refused: %v", err)
 	}
+	if err := a.engine.limits.ActionValue(a.opened.Answer); err != nil {
+		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's answer was refused: %v", err)
+	}
 	a.opened.Title, a.opened.Status = a.engine.limits.Line(a.opened.Title), a.engine.limits.Line(a.opened.Status)
 	if err := a.engine.limits.Update(a.key.instance, shownBy(a.opened), a.ext.Source()); err != nil {
 		return canvas.OpenCanvas{}, canvas.Errorf(canvas.CodeHandlerError, "the provider's answer was refused: %v", err)
@@ -245,7 +251,9 @@ func (p *preparedOpen) publish(tx *channels.Tx, changes *catalogChanges) (canvas
 		changes.opened = append(changes.opened, i)
 	}
 	st, _ := i.state(tx)
-	return i.asOpen(st), nil
+	open := i.asOpen(st)
+	open.Answer = p.opened.Answer
+	return open, nil
 }
 
 // create adds the new instance with its channel.

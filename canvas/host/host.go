@@ -158,7 +158,7 @@ func (h *Host) assemble() {
 	h.canvases = engine.New(engine.Options{
 		Log: h.log, Store: h.opts.Store, NewID: h.opts.NewID, Now: h.opts.Now, Logger: h.logger, Caller: caller{h},
 		Limits: h.opts.Limits, Timeouts: h.opts.Timeouts, AllowSchemes: h.opts.AllowSchemes, Allowed: h.allowed,
-		Memory: h.memory, Files: canvasFiles(), History: h.history,
+		Memory: h.memory, Files: canvasFiles(), History: h.history, Trace: h.opts.Trace,
 		Opened: func(tx *channels.Tx, session, channel string) { chat.Opened(tx, session, channel, h.opts.Now()) },
 	})
 	h.sessions = session.New(session.Options{

@@ -13,6 +13,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
 	"github.com/ahp-canvas/ahp-canvas/ahp/remote"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/appview"
@@ -135,6 +136,8 @@ type Options struct {
 
 	// Version is the program's version for clients.
 	Version string
+	// Trace records what agents and people do with canvases; nil records nothing.
+	Trace *trace.Tracer
 	// Logger receives refused requests and failures, never a token. Nil discards them.
 	Logger *slog.Logger
 	// NewID makes unique ids, for tests; the default is uuid.NewString.

@@ -42,6 +42,7 @@ type panel struct {
 	Status       string                     `json:"status,omitzero"`
 	IsPrivate    bool                       `json:"isPrivate,omitzero"` // a person hid it from looks
 	Cursor       *int64                     `json:"cursor,omitzero"`    // of the events; only in the result of open_canvas
+	Answer       ahp.Value                  `json:"answer,omitzero"`    // of the provider; likewise
 	audience
 }
 
@@ -89,7 +90,7 @@ func (a audience) text() string {
 
 func panelOf(o canvas.OpenCanvas) panel {
 	return panel{InstanceID: o.InstanceID, Channel: o.Channel, CanvasID: o.CanvasID, ExtensionID: o.ExtensionID,
-		Availability: o.Availability, Title: o.Title, Status: o.Status, IsPrivate: o.IsPrivate}
+		Availability: o.Availability, Title: o.Title, Status: o.Status, IsPrivate: o.IsPrivate, Answer: o.Answer}
 }
 
 func (s *Server) listOpen(_ context.Context, raw ahp.Value) (answer, error) {

@@ -7,6 +7,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
@@ -109,14 +110,28 @@ func (s *Server) named(r *http.Request) *http.Request {
 	return r
 }
 
-// withCaller returns the context of a call with the name of its token.
+// withCaller returns the context of a call with the name of its token, and with the span
+// of the request that made it.
 func withCaller(ctx context.Context, req *sdk.CallToolRequest) context.Context {
 	if req.Extra == nil {
 		return ctx
+	}
+	if parent, ok := trace.Parse(req.Extra.Header.Get("Traceparent")); ok {
+		ctx = trace.With(ctx, parent)
 	}
 	name, err := url.QueryUnescape(req.Extra.Header.Get(callerHeader))
 	if err != nil {
 		return ctx
 	}
 	return canvas.WithCaller(ctx, name)
+}
+
+// withMeta returns the context of a call with the span that its _meta names, as clients on
+// standard input and output do.
+func withMeta(ctx context.Context, req *sdk.CallToolRequest) context.Context {
+	text, _ := req.Params.Meta["traceparent"].(string)
+	if parent, ok := trace.Parse(text); ok {
+		return trace.With(ctx, parent)
+	}
+	return ctx
 }

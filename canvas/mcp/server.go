@@ -162,7 +162,7 @@ func (s *Server) add(t *sdk.Tool, run func(ctx context.Context, args ahp.Value) 
 		defer cancel()
 		defer context.AfterFunc(s.base, cancel)()
 		defer s.sessionCalls.enter(req.Session.ID(), cancel)()
-		return run(withCaller(withProgress(ctx, req), req), ahp.Value(req.Params.Arguments))
+		return run(withMeta(withCaller(withProgress(ctx, req), req), req), ahp.Value(req.Params.Arguments))
 	})
 }
 

@@ -33,7 +33,7 @@ func TestAllowedHosts(t *testing.T) {
 	label := lists.For("", "notes").Label()
 	named := strings.Replace(contentHost, "c-", label+"-", 1)
 	wantCSP := answerCSP
-	for _, directive := range []string{"script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:", "style-src 'self' 'unsafe-inline'", "img-src 'self' data: blob:", "font-src 'self' data:", "media-src 'self' data: blob:"} {
+	for _, directive := range []string{"script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data:", "style-src 'self' 'unsafe-inline'", "img-src 'self' data: blob:", "font-src 'self' data:", "media-src 'self' data: blob:"} {
 		wantCSP = strings.Replace(wantCSP, directive, directive+" https://cdn.example", 1)
 	}
 	wantCSP = strings.Replace(wantCSP, "connect-src 'self' data: blob:", "connect-src 'self' data: blob: https://cdn.example wss://*.live.example:8443", 1)

@@ -48,7 +48,7 @@ var observations = []observation{
 	{"frame: Referrer-Policy", "canvas", document + `.referrer !== ""`},
 	{"asset: Content-Security-Policy", "canvas", framed + `("/.ahp/canvas.js").then(` + inline + `)`},
 	{"asset: Cross-Origin-Resource-Policy", "foreign", loads + `(window, "script", "CONTENT/.ahp/shim.js")`},
-	{"answer: Content-Security-Policy", "canvas", loads + `(` + win + `, "script", "data:text/javascript,1")`},
+	{"answer: Content-Security-Policy", "canvas", `((w) => new Promise((say) => { try { const k = new w.Worker("data:text/javascript,postMessage(1)"); k.onmessage = () => say(true); k.onerror = () => say(false); } catch { say(false); } }))(` + win + `)`},
 	{"answer: X-Content-Type-Options", "canvas", loads + `(` + win + `, "script", "/text.txt")`},
 	{"answer: Referrer-Policy", "canvas", framed + `("/text.txt").then((w) => w.document.referrer !== "")`},
 	{"answer: Connection-Allowlist", "attack", "location"},

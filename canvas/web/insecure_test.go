@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
@@ -34,6 +35,8 @@ func TestPlainHTTP(t *testing.T) {
 	p = b.Open(t, strings.Replace(e.link, viewToken, "wrong", 1))
 	p.Wait(t, `document.querySelector("#empty h2").textContent === "The link is not valid here."`)
 	p.Wait(t, insecureNote+`.hidden === false`)
+	p = b.Open(t, e.link+"&host=laptop&key="+seal.NewKey().Public().String()) // a link through a relay
+	p.Wait(t, `document.querySelector("#empty h2").textContent === "This page cannot seal the connection."`)
 }
 
 // TestPrivate: a page on this machine does not claim that it is not private.

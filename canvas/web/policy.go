@@ -66,7 +66,7 @@ var policies = map[kind]map[string]string{
 	},
 	singleFile: { // inherited by its srcdoc
 		"Content-Security-Policy": csp(
-			"default-src 'none'", "script-src 'unsafe-inline' 'unsafe-eval' blob:", "style-src 'unsafe-inline' data:",
+			"default-src 'none'", "script-src 'unsafe-inline' 'unsafe-eval' blob: data:", "style-src 'unsafe-inline' data:",
 			"img-src data: blob:", "font-src data:", "media-src data: blob:", "frame-src 'none'",
 			"base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'"),
 		"Connection-Allowlist": confined,
@@ -83,7 +83,7 @@ var policies = map[kind]map[string]string{
 	},
 	answer: {
 		"Content-Security-Policy": csp(
-			"default-src 'none'", "script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: {sources}",
+			"default-src 'none'", "script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data: {sources}",
 			"style-src 'self' 'unsafe-inline' {sources}", "img-src 'self' data: blob: {sources}", "font-src 'self' data: {sources}",
 			"media-src 'self' data: blob: {sources}", "connect-src 'self' data: blob: {connections}", "worker-src 'self' blob:",
 			"frame-src 'self' blob: data:", "object-src 'none'", "base-uri 'self'", "form-action 'self'"),

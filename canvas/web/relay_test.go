@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
@@ -29,8 +30,28 @@ func (relayToken) Authorize(_ context.Context, _ relay.Audience, token, _ string
 // startRelay starts a relay with the page, at which the host is registered as laptop, and
 // returns its origin. The relay's token alone opens nothing at the host.
 func startRelay(t *testing.T, h *host.Host) string {
+	return startRelayWith(t, h, seal.NewHost(seal.NewKey(), "laptop", true), &recording{})
+}
+
+// startRelayWith is startRelay with the host's end of sealed connections. It records what
+// the relay receives and sends.
+func startRelayWith(t *testing.T, h *host.Host, sealing *seal.Host, all *recording) string {
+	t.Helper()
+	return serveAtRelay(t, all, func(ctx context.Context, socket *ws.Conn, lane relay.LaneInfo) {
+		if sealing.Accept(ctx, socket, lane.Person) == nil {
+			h.ServeSocket(socket, ws.Grant{Role: "none", Name: "relay " + lane.Person})
+		}
+	})
+}
+
+// serveAtRelay starts a relay with the page and a host that serves its connections, and
+// returns the relay's origin.
+func serveAtRelay(t testing.TB, all *recording, serve func(context.Context, *ws.Conn, relay.LaneInfo)) string {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(nil)
+	if all != nil {
+		srv.Listener = recordingListener{srv.Listener, all}
+	}
 	at := strings.Replace(srv.Listener.Addr().String(), "127.0.0.1", "localhost", 1)
 	edge := relay.New(relay.EdgeOptions{Hosts: []string{at}, Origins: []string{"http://" + at}, Authorizer: relayToken{}})
 	page, err := web.New(web.Options{AppOrigins: []string{"http://" + at}, App: edge})
@@ -42,9 +63,7 @@ func startRelay(t *testing.T, h *host.Host) string {
 	registered := make(chan struct{}, 1)
 	up, err := relay.NewUplink(relay.UplinkOptions{
 		URL: "ws://" + at + "/", Token: "relay-token", Host: "laptop",
-		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
-			h.ServeSocket(socket, ws.Grant{Role: "none", Name: "relay " + lane.Person})
-		},
+		Serve: serve,
 		Progress: func(p relay.Progress) {
 			if p.State == relay.Registered {
 				registered <- struct{}{}

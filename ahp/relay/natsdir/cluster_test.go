@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -93,32 +94,47 @@ func number(s string) (n int) {
 	return n
 }
 
-// freeAddress returns an address of loopback that was free a moment ago.
+// freeAddress returns an address of loopback that was free a moment ago. Its port is not one
+// that systems give to outgoing connections: those of other tests would take it.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12_000+rand.N(18_000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no address is free")
+	return ""
 }
 
 // start starts server i again at its address.
 func (c *cluster) start(i int) {
 	c.t.Helper()
-	o := c.options[i].Clone()
-	s, err := server.NewServer(o)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(30 * time.Second) {
-		c.t.Fatal("NATS does not start")
-	}
+	s := startServer(c.t, c.options[i])
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.servers[i] = s
+}
+
+// startServer starts a server, again if its port is still taken.
+func startServer(t testing.TB, o *server.Options) *server.Server {
+	t.Helper()
+	for range 3 {
+		s, err := server.NewServer(o.Clone())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		if s.ReadyForConnections(20 * time.Second) {
+			return s
+		}
+		s.Shutdown()
+		s.WaitForShutdown()
+	}
+	t.Fatal("NATS does not start")
+	return nil
 }
 
 // stop ends server i, if it runs.

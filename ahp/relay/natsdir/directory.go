@@ -34,7 +34,7 @@ type Directory struct {
 
 	mu        sync.Mutex // guards the fields below; no callback runs under it
 	hosts     map[string]*host
-	edges     map[string]time.Time // when other edges were last heard, by id
+	edges     map[string]time.Time // when other edges last sent a sign of life, by id
 	unsettled time.Time
 	leaving   bool
 	logged    time.Time

@@ -25,13 +25,13 @@
 //   - If no edge has the host, Signal returns relay.ErrOffline as fast as NATS answers: it
 //     says that nothing subscribes to the host's subject. While hosts move between edges that
 //     can be wrong, so Unsettled has the time of the last event that moves them: this edge
-//     started or was cut off, another edge started or drains, or one is heard again.
-//     An edge that is killed is none: its hosts are offline until they have registered again.
+//     started or was cut off, another edge started or drains, or a lost edge is back.
+//     The kill of an edge is no such event: its hosts are offline until they have registered again.
 //   - If NATS cannot be reached, or an edge does not answer within 2 s, Signal returns
 //     relay.ErrUnavailable: the host might be registered or not.
 //   - Of two registrations of a host, the one with the lower generation ends, at whichever
 //     edges they are; of two with the same generation, the earlier connection. If NATS was
-//     partitioned when they were made, that happens when the edges hear of each other again:
+//     partitioned when they were made, that happens when the edges reach each other again:
 //     each then announces its registrations, at times spread over Options.Spread.
 //     Until then either can receive a lane.
 //   - Announcements and offers that an edge takes too slowly are dropped (Stats.Dropped). An

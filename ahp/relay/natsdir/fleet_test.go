@@ -73,10 +73,10 @@ func startFleet(t testing.TB, c *cluster, n int, options Options, grace time.Dur
 	return f
 }
 
-// formed waits until the edges hear each other.
+// formed waits until the edges know each other.
 func (f *fleet) formed() {
 	f.t.Helper()
-	eventually(f.t, "the edges hear each other", func() bool {
+	eventually(f.t, "the edges know each other", func() bool {
 		for _, e := range f.edges {
 			if s := e.dir.Stats(); s.State != Connected || s.Edges < len(f.edges)-1 {
 				return false
@@ -136,7 +136,7 @@ func (l tracked) Accept() (net.Conn, error) {
 }
 
 // kill ends edge i as a killed process does: its connections are reset, no close frame is
-// sent, and NATS hears nothing of it.
+// sent, and no drain is announced.
 func (f *fleet) kill(i int) {
 	f.mu.Lock()
 	e := f.edges[i]
@@ -160,8 +160,8 @@ func (f *fleet) kill(i int) {
 	_ = e.Edge.Close(context.Background())
 }
 
-// drain stops edge i as a relay that gets SIGTERM does. The balancer sends nobody there from
-// the beginning.
+// drain stops edge i as a relay that gets SIGTERM does. From the beginning, the balancer
+// sends no connection there.
 func (f *fleet) drain(i int, within time.Duration) {
 	f.mu.Lock()
 	e := f.edges[i]
@@ -356,21 +356,33 @@ func (l *logs) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// registered waits until a host is registered at edge i, and until NATS has told all its
-// servers.
+// registered waits until a host is registered at edge i alone, and until all servers of NATS
+// know it.
 func (f *fleet) registered(host string, i int) {
 	f.t.Helper()
-	eventually(f.t, host+" is registered", func() bool { return f.edges[i].dir.localOf(key(host)) != nil })
-	_ = f.edges[i].dir.nc.Flush() // its server knows
-	eventually(f.t, host+" is known", func() bool {
+	eventually(f.t, host+" is registered", func() bool {
 		for j, e := range f.edges {
-			if j == i {
-				continue
-			}
-			if _, err := e.dir.nc.Request("ahp-relay.host."+key(host), []byte("no offer"), 300*time.Millisecond); err != nil {
+			if (e.dir.localOf(key(host)) != nil) != (j == i) {
 				return false
 			}
 		}
 		return true
+	})
+	for _, e := range f.edges {
+		_ = e.dir.nc.Flush() // its server knows what it no longer has
+	}
+	for j := range f.edges {
+		if j != i {
+			f.known(host, j)
+		}
+	}
+}
+
+// known waits until edge i can reach a host at another edge.
+func (f *fleet) known(host string, i int) {
+	f.t.Helper()
+	eventually(f.t, host+" is known", func() bool {
+		_, err := f.edges[i].dir.nc.Request("ahp-relay.host."+key(host), []byte("no offer"), 300*time.Millisecond)
+		return err == nil
 	})
 }

@@ -58,6 +58,7 @@ func (l *load) serve(ctx context.Context, c *ws.Conn, _ relay.LaneInfo) {
 		l.mu.Lock()
 		l.done[string(m)]++
 		l.mu.Unlock()
+		after(ctx, rand.N(10*time.Millisecond)) // a close can fall between a request and its answer
 		if c.WriteBatch([][]byte{m}) != nil {
 			return
 		}
@@ -166,6 +167,9 @@ func quantiles(all []time.Duration) string {
 // Edges and NATS servers are killed while clients send requests: each request is done
 // once, or ends with an error and was done at most once.
 func TestKills(t *testing.T) {
+	if !long { // figures are taken alone
+		t.Parallel()
+	}
 	edges, servers, hosts, clients := 5, 2, 6, 30
 	if long {
 		edges, servers, hosts, clients = 50, 20, 30, 300
@@ -202,6 +206,9 @@ func TestKills(t *testing.T) {
 // done twice, and none fails: one that crosses the close of its lane was not forwarded, and its
 // client sends it again.
 func TestRollingRestart(t *testing.T) {
+	if !long { // figures are taken alone
+		t.Parallel()
+	}
 	hosts, clients, rounds := 6, 30, 1
 	if long {
 		hosts, clients, rounds = 30, 300, 3

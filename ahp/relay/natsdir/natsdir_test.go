@@ -3,10 +3,12 @@ package natsdir
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -36,7 +38,7 @@ func TestEveryPairOfEdges(t *testing.T) {
 	}
 }
 
-// A host that no edge has is offline at once: NATS says that nobody listens.
+// A host that no edge has is offline at once: NATS reports that no edge subscribes.
 func TestOfflineAtOnce(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, startCluster(t, 3), 2, Options{Timeout: time.Hour}, -1)
@@ -96,6 +98,46 @@ func TestANewerRunElsewhere(t *testing.T) {
 	wantAnswer(t, connectClient(t, f, "laptop", 2), "laptop", "still to the second")
 }
 
+// An edge with lanes of a host learns of each registration elsewhere, until it has none left.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, 1)
+	var dirs [2]*Directory
+	for i := range dirs {
+		d, err := Open(Options{URLs: []string{c.url(0)}, Edges: allEdges(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		eventually(t, "NATS is reached", func() bool { return d.Degraded() == nil })
+		dirs[i] = d
+	}
+	generations := make(chan int64, 10)
+	stop := dirs[0].Watch("laptop", func(generation int64) { generations <- generation })
+	if err := dirs[0].nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, generation := range []int64{7, 8} {
+		if _, err := dirs[1].Register(t.Context(), relay.Registration{Host: "laptop", Generation: generation, Superseded: func(int64) {}}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case got := <-generations:
+			if got != generation {
+				t.Errorf("got %d, want %d", got, generation)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("the registration was not announced")
+		}
+	}
+	stop()
+	dirs[0].mu.Lock()
+	defer dirs[0].mu.Unlock()
+	if len(dirs[0].hosts) != 0 {
+		t.Error("the host is still watched")
+	}
+}
+
 // A control connection that moved keeps its lanes at all edges, and only the later one
 // counts.
 func TestAControlConnectionMoves(t *testing.T) {
@@ -112,6 +154,7 @@ func TestAControlConnectionMoves(t *testing.T) {
 		}
 		return found
 	}
+	f.registered("laptop", at())
 	lanes := [3]func(string){}
 	for i := range f.edges {
 		c := connectClient(t, f, "laptop", i)
@@ -155,6 +198,9 @@ func TestNATSAway(t *testing.T) {
 	if n := f.edges[0].Stats().Refused[relay.RefusedUnknown]; n != 1 {
 		t.Errorf("%d refused", n)
 	}
+	if s := f.edges[0].dir.Stats(); s.Unavailable != 1 || s.Unanswered != 0 {
+		t.Errorf("%+v", s)
+	}
 	c.start(0)
 	eventually(t, "the registrations are announced", func() bool {
 		return f.edges[0].dir.Degraded() == nil && f.edges[1].dir.Degraded() == nil && f.edges[1].dir.Stats().Announced >= 2
@@ -165,7 +211,7 @@ func TestNATSAway(t *testing.T) {
 	wantAnswer(t, connectClient(t, f, "late", 0), "late", "after")
 }
 
-// An edge starts without NATS, and is part of the fleet once it is there.
+// An edge starts without NATS, and is part of the fleet once NATS runs.
 func TestNATSComesLater(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, 1)
@@ -205,10 +251,7 @@ func TestPartition(t *testing.T) {
 	way.set(false)
 	eventually(t, "the edge notices", func() bool { return f.edges[2].dir.Degraded() != nil })
 	startHost(t, f, "laptop", 0, relay.UplinkOptions{Generation: 2}).await(t, relay.Registered)
-	eventually(t, "NATS has told its servers", func() bool {
-		_, err := f.edges[1].dir.nc.Request("ahp-relay.host."+key("laptop"), []byte("no offer"), 300*time.Millisecond)
-		return err == nil
-	})
+	f.known("laptop", 1)
 	oldLane, newLane := connectClient(t, f, "laptop", 2), connectClient(t, f, "laptop", 1)
 	wantAnswer(t, newLane, "laptop", "to the newer one")
 	eventually(t, "both sides have lanes", func() bool { return f.edges[2].Stats().Lanes == 1 })
@@ -318,4 +361,45 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A NATS account that may not publish on the fleet's subjects reaches no host. The edge that
+// has it cannot know more than that, and its log has no password.
+func TestAnAccountWithoutRights(t *testing.T) {
+	t.Parallel()
+	_, port, _ := net.SplitHostPort(freeAddress(t))
+	s := startServer(t, &server.Options{Host: "127.0.0.1", Port: number(port), NoSigs: true, NoLog: true, Users: []*server.User{
+		{Username: "edge", Password: "edge-password"},
+		{Username: "viewer", Password: "viewer-password", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"ahp-relay.>"}}}},
+	}})
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	var log logs
+	dirs := map[string]*Directory{}
+	for _, user := range []string{"edge", "viewer"} {
+		d, err := Open(Options{URLs: []string{"nats://" + user + ":" + user + "-password@127.0.0.1:" + port}, Edges: allEdges(t), Timeout: 300 * time.Millisecond, Logger: log.logger()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		eventually(t, user+" reaches NATS", func() bool { return d.Degraded() == nil })
+		dirs[user] = d
+	}
+	reached := make(chan relay.Offer, 10)
+	remove, err := dirs["edge"].Register(t.Context(), relay.Registration{Host: "laptop", Generation: 1, Signal: func(o relay.Offer) error { reached <- o; return nil }, Superseded: func(int64) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	if err := dirs["edge"].nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = dirs["viewer"].Signal(t.Context(), "laptop", relay.Offer{Lane: "a1", Secret: "the-secret", Edge: "ws://edge-1.relay.test/"})
+	if !errors.Is(err, relay.ErrUnavailable) || len(reached) != 0 || dirs["edge"].Stats().Received != 0 {
+		t.Errorf("%v, %d offers", err, len(reached))
+	}
+	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "ermissions") })
+	if text := log.String(); strings.Contains(text, "password") || strings.Contains(text, "the-secret") {
+		t.Errorf("the log has %s", text)
+	}
 }

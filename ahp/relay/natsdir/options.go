@@ -35,8 +35,8 @@ type Options struct {
 
 	// Timeout limits the time for the answer to an offer (2 s).
 	Timeout time.Duration
-	// Heartbeat is how often an edge sends a sign of life (2 s). An edge that was not heard
-	// for three times as long is lost.
+	// Heartbeat is how often an edge sends a sign of life (2 s). An edge that
+	// sent none for three times as long is lost.
 	Heartbeat time.Duration
 	// Spread is the time over which many registrations are announced again (5 s).
 	Spread time.Duration

@@ -8,7 +8,7 @@ import (
 // maxEdges limits the edges that an edge remembers.
 const maxEdges = 1024
 
-// lostAfter is the number of heartbeats after which an edge that was not heard is lost.
+// lostAfter is the number of heartbeats after which a silent edge is lost.
 const lostAfter = 3
 
 // beat announces this edge regularly until ctx is canceled.
@@ -44,8 +44,8 @@ func (d *Directory) forgetEdges() {
 	}
 }
 
-// receivePresence notes a sign of life. An edge that was not heard before, and did not just
-// start, was cut off: what both announced meanwhile was lost.
+// receivePresence notes a sign of life. If the edge is unknown but did not just start,
+// it was cut off, and what both announced meanwhile was lost.
 func (d *Directory) receivePresence(data []byte) {
 	var p presence
 	if err := decode(data, &p); err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // Register adds a registration at this edge and announces it (see relay.Directory). A newer
-// one at another edge ends it as soon as that edge has heard of it.
+// one at another edge ends it as soon as that edge has received the announcement.
 func (d *Directory) Register(_ context.Context, r relay.Registration) (remove func(), err error) {
 	k := key(r.Host)
 	l := &local{Registration: r, news: news{V: version, Edge: d.id, Generation: r.Generation, Connection: r.Connection, Since: time.Now().UnixNano()}}
@@ -117,7 +117,7 @@ func (d *Directory) Watch(name string, registered func(generation int64)) (stop 
 }
 
 // receiveNews compares a registration at another edge with the one here. The older one ends:
-// here, or there, once that edge hears of the one here.
+// here, or there, once that edge receives the announcement of this one.
 func (d *Directory) receiveNews(key string, data []byte) {
 	var n news
 	if err := decode(data, &n); err != nil {

@@ -11,7 +11,7 @@ import (
 type Stats struct {
 	// State is the state of the connection to NATS.
 	State State
-	// Edges is the number of other edges that were heard recently.
+	// Edges is the number of other edges that sent a sign of life recently.
 	Edges int
 	// Sent counts the offers that were sent to other edges.
 	Sent uint64

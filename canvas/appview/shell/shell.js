@@ -194,7 +194,8 @@ function begin(result) {
   givenLink = typeof link === "string" ? link : undefined;
   if (typeof given?.channel !== "string" || typeof given?.ticket !== "string") {
     const texts = (result?.content ?? []).filter((/** @type {any} */ c) => c?.type === "text").map((/** @type {any} */ c) => String(c.text));
-    return card(texts[0] ?? "There is no canvas in this result.", givenLink !== undefined);
+    const words = texts[0] ?? "There is no canvas in this result.";
+    return card(result?.isError ? words : words.replace(/\. .*/s, "."), givenLink !== undefined); // what follows is for the model
   }
   if (!capabilities.serverTools) return card("This chat does not let canvases talk to their host.", givenLink !== undefined);
   canvas = { channel: given.channel, ticket: given.ticket };
@@ -460,16 +461,12 @@ async function leave() {
 function pause() {
   paused = true;
   leave();
-  byId("again").hidden = false;
-  setText(byId("words"), "Paused.");
-  veil("");
   card("Paused.");
 }
 
 byId("again").addEventListener("click", () => {
   paused = false;
   touched = performance.now();
-  byId("again").hidden = true;
   attach();
 });
 

@@ -4,7 +4,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 
 const q = new URLSearchParams(location.search);
 const settings = JSON.parse(q.get("settings") ?? "{}");
-const log = { calls: [], errors: [], links: [], contexts: [], sizes: [], modes: [] };
+const log = { calls: [], errors: [], links: [], contexts: [], sizes: [], modes: [], violations: [] };
+addEventListener("message", ({ data }) => { if (data?.violation) log.violations.push(data.violation); });
 let client, tools, chain = Promise.resolve(), inFlight = 0;
 
 async function connect() {

@@ -1,9 +1,14 @@
 package mcpapp_test
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,12 +29,29 @@ type env struct {
 	host   *host.Host
 	runner *mcpapp.Runner
 	logs   string
+	calls  string // the file of a fake server's calls
+
+	mu   sync.Mutex
+	open map[string]canvas.Instance // by instance id
+}
+
+// Register registers a provider whose instances the test can reach.
+func (e *env) Register(ext canvas.Extension, p canvas.Provider, set ...canvas.Declaration) (canvas.Registration, error) {
+	return e.host.Canvases().Register(ext, canvas.Func(func(ctx context.Context, req canvas.OpenRequest, h *canvas.Handle) (canvas.Opened, error) {
+		o, err := p.Open(ctx, req, h)
+		if err == nil {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.open[req.InstanceID] = o.Instance
+		}
+		return o, err
+	}), set...)
 }
 
 // start starts a host that listens, without servers.
 func start(t testing.TB, change ...func(*mcpapp.Options, *host.Options)) *env {
 	t.Helper()
-	e := &env{t: t, logs: t.TempDir()}
+	e := &env{t: t, logs: t.TempDir(), calls: filepath.Join(t.TempDir(), "calls"), open: map[string]canvas.Instance{}}
 	o := mcpapp.Options{
 		LogDir: e.logs, Start: time.Minute, OpenWait: 20 * time.Second, Teardown: 5 * time.Second,
 		Backoff: func() backoff.BackOff { return backoff.NewConstantBackOff(10 * time.Millisecond) },
@@ -42,7 +64,7 @@ func start(t testing.TB, change ...func(*mcpapp.Options, *host.Options)) *env {
 	if e.host, err = host.New(ho); err != nil {
 		t.Fatal(err)
 	}
-	o.Service = e.host.Canvases()
+	o.Service = e
 	if e.runner, err = mcpapp.New(o); err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +86,8 @@ func (e *env) add(s mcpapp.Server) *mcpapp.Running {
 	return g
 }
 
-// open opens a canvas under its own name.
-func (e *env) open(canvasID, input string) (canvas.OpenCanvas, error) {
+// openCanvas opens a canvas under its own name.
+func (e *env) openCanvas(canvasID, input string) (canvas.OpenCanvas, error) {
 	args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: canvasID, InstanceID: canvasID}
 	if input != "" {
 		args.Input = ahp.Value(input)
@@ -75,7 +97,7 @@ func (e *env) open(canvasID, input string) (canvas.OpenCanvas, error) {
 
 func (e *env) mustOpen(canvasID, input string) canvas.OpenCanvas {
 	e.t.Helper()
-	o, err := e.open(canvasID, input)
+	o, err := e.openCanvas(canvasID, input)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -89,6 +111,62 @@ func (e *env) invoke(instance, action, input string) (string, error) {
 	}
 	v, err := e.host.Canvases().Invoke(e.t.Context(), args)
 	return string(v), err
+}
+
+// fake returns a fake server, which runs in a process.
+func (e *env) fake(mode string) mcpapp.Server {
+	return mcpapp.Server{Name: "fake", Command: []string{os.Args[0]}, Env: map[string]string{"FAKE_MCP_SERVER": mode, "FAKE_CALLS": e.calls, "FAKE_KEY": "canary-of-the-environment"}}
+}
+
+// called returns the calls that the fake server has seen.
+func (e *env) called() string {
+	b, err := os.ReadFile(e.calls)
+	if err != nil && !os.IsNotExist(err) {
+		e.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// request sends a request to an open canvas, as its page does.
+func (e *env) request(instance, method, path, body string) (int, http.Header, string) {
+	e.mu.Lock()
+	app := e.open[instance].(canvas.WebApp)
+	e.mu.Unlock()
+	w := httptest.NewRecorder()
+	app.ServeApp(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+	return w.Code, w.Header(), strings.TrimSpace(w.Body.String())
+}
+
+// rpc sends a JSON-RPC request of a View.
+func (e *env) rpc(instance, body string) string {
+	_, _, answer := e.request(instance, "POST", "/-/rpc?n=1", body)
+	return answer
+}
+
+// await waits for a condition.
+func (e *env) await(what string, ok func() bool) {
+	e.t.Helper()
+	for end := time.Now().Add(webtest.Timeout); !ok(); {
+		if time.Now().After(end) {
+			e.t.Fatalf("waited in vain for %s", what)
+		}
+		runtime.Gosched()
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// availability returns whether an open canvas is ready or stale.
+func (e *env) availability(instance string) string {
+	list, err := e.host.Canvases().ListOpen(host.DefaultSession)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for _, o := range list {
+		if o.InstanceID == instance {
+			return string(o.Availability)
+		}
+	}
+	return ""
 }
 
 // log returns a server's log.

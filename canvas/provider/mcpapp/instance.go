@@ -177,13 +177,13 @@ func isError(result ahp.Value) bool {
 	return ahp.Unmarshal(result, &r) == nil && r.IsError
 }
 
-// opened is the answer to an open.
-func (i *instance) opened() canvas.Opened {
+// opened is the answer to an open, with what the agent reads.
+func (i *instance) opened(answer ahp.Value) canvas.Opened {
 	status := i.status()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return canvas.Opened{
-		Instance: i, URL: i.handle.ContentURL(fmt.Sprintf("/?g=%d", i.kept.Generation)), Title: titleOf(i.tool), Status: status, HTTP: true, Links: true,
+		Instance: i, Answer: answer, URL: i.handle.ContentURL(fmt.Sprintf("/?g=%d", i.kept.Generation)), Title: titleOf(i.tool), Status: status, HTTP: true, Links: true,
 	}
 }
 

@@ -57,10 +57,10 @@ func (i *instance) show(ctx context.Context, c *conn, page *resource, arguments 
 	i.mu.Unlock()
 	switch {
 	case same && !fresh: // nothing changes
-		return i.opened(), nil
+		return i.opened(nil), nil
 	case same: // it was stale
 		i.attach(c, page, nil)
-		return i.opened(), i.save()
+		return i.opened(nil), i.save()
 	}
 	if wasOpen {
 		i.teardown(ctx)
@@ -81,12 +81,15 @@ func (i *instance) show(ctx context.Context, c *conn, page *resource, arguments 
 		if r.err != nil && !wasOpen {
 			return canvas.Opened{}, i.server.toAgent(r.err)
 		}
+		if r.err == nil {
+			return i.opened(forAgent(r.result)), nil
+		}
 	case <-timer.C:
 		i.answeredLate()
 	case <-ctx.Done():
 		return canvas.Opened{}, ctx.Err()
 	}
-	return i.opened(), nil
+	return i.opened(nil), nil
 }
 
 // outcome is what a tool call ended with.

@@ -138,8 +138,10 @@ func blocks(content ahp.Value) (ahp.Value, bool) {
 	if ahp.Unmarshal(content, &list) != nil {
 		return nil, false
 	}
+	replaced := false
 	for n, block := range list {
 		if data := block["data"]; len(data) > maxInline {
+			replaced = true
 			list[n] = map[string]ahp.Value{"type": block["type"], "mimeType": block["mimeType"], "bytes": ahp.MustMarshal(len(data) * 3 / 4)}
 			for name, v := range list[n] {
 				if v == nil {
@@ -148,11 +150,19 @@ func blocks(content ahp.Value) (ahp.Value, bool) {
 			}
 		}
 	}
+	if !replaced {
+		return content, true
+	}
 	return ahp.MustMarshal(list), true
 }
 
-// maxForAgent is the limit of a result for an agent.
-const maxForAgent = 60 << 10
+// The limits of a result for an agent, below those of an action's value
+// (canvas/PROTOCOL.md section 8).
+const (
+	maxForAgent    = 60 << 10
+	maxAgentDepth  = 60
+	maxAgentValues = 16000
+)
 
 // agentResult is a result as an agent reads it.
 type agentResult struct {
@@ -175,6 +185,9 @@ func forAgent(r *sdk.CallToolResult) ahp.Value {
 	}
 	if len(r.Content) > 0 {
 		all.Structured = nil
+	}
+	if depth, values := ahp.Measure(ahp.MustMarshal(all)); depth > maxAgentDepth || values > maxAgentValues {
+		return ahp.MustMarshal(agentResult{Content: ahp.Value("[]"), IsError: all.IsError, Note: "the result is too deep or has too many values and is left out; the page shows it"})
 	}
 	if len(all.Structured) > maxForAgent {
 		all.Structured, all.Note = nil, "the result was too large and is left out; the page shows it"

@@ -56,14 +56,14 @@ func visit(v any, member string, fn func(member, text string)) {
 	}
 }
 
-// TestReleaseFiles checks that each file of the configuration exists. Those in generated are
+// TestReleaseFiles checks that each file of the configuration exists. Those in dist/prepared are
 // what prepare.sh writes.
 func TestReleaseFiles(t *testing.T) {
 	t.Parallel()
 	const here = "cmd/ahp-canvas/packaging/"
-	written := map[string]bool{"generated/THIRD_PARTY_LICENSES.txt": true, "generated/SIZES.txt": true, "generated/man/*.1": true, "generated/man.gz/*.1.gz": true, "generated/completions/*": true}
+	written := map[string]bool{"dist/prepared/THIRD_PARTY_LICENSES.txt": true, "dist/prepared/SIZES.txt": true, "dist/prepared/man/*.1": true, "dist/prepared/man.gz/*.1.gz": true, "dist/prepared/completions/*": true}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		written["generated/completions/ahp-canvas."+shell] = true
+		written["dist/prepared/completions/ahp-canvas."+shell] = true
 	}
 	prepare := text(t, "prepare.sh")
 	found := 0
@@ -73,7 +73,7 @@ func TestReleaseFiles(t *testing.T) {
 		}
 		found++
 		if own, ok := strings.CutPrefix(name, here); ok && written[own] {
-			if part := strings.TrimPrefix(filepath.Dir(own)+"/", "generated"); !strings.Contains(prepare, `$out"`+part) && !strings.Contains(prepare, `$out`+part) {
+			if part := strings.TrimPrefix(filepath.Dir(own)+"/", "dist/prepared"); !strings.Contains(prepare, `$out"`+part) && !strings.Contains(prepare, `$out`+part) {
 				t.Errorf("prepare.sh does not write %s", name)
 			}
 			return
@@ -85,7 +85,7 @@ func TestReleaseFiles(t *testing.T) {
 	if found < 25 {
 		t.Errorf("found %d files", found)
 	}
-	for _, name := range []string{"prepare.sh", "debian/postinstall.sh", "debian/preremove.sh", "debian/postremove.sh"} {
+	for _, name := range []string{"prepare.sh", "try.sh", "debian/postinstall.sh", "debian/preremove.sh", "debian/postremove.sh"} {
 		if !strings.HasPrefix(text(t, name), "#!/bin/sh\n") {
 			t.Errorf("%s does not begin as a script", name)
 		}
@@ -149,6 +149,9 @@ func TestMonitoring(t *testing.T) {
 			return
 		}
 		for _, name := range metricName.FindAllString(text, -1) {
+			if bucket, ok := strings.CutSuffix(name, "_bucket"); ok { // of a histogram
+				name = bucket
+			}
 			if used[name] = true; !have[name] {
 				t.Errorf("%q: there is no metric %s", text, name)
 			}

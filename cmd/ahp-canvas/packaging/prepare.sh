@@ -1,10 +1,10 @@
 #!/bin/sh
-# Writes into generated/ what a release needs besides the sources: manual pages, completions,
+# Writes into dist/prepared what a release needs besides the sources: manual pages, completions,
 # licenses, and the sizes of the largest dependencies. goreleaser runs it from the root of a
 # clone, before it builds.
 set -eu
 cd "$(dirname "$0")/../../.."
-out=cmd/ahp-canvas/packaging/generated
+out=cmd/ahp-canvas/packaging/dist/prepared
 rm -rf "$out"
 mkdir -p "$out/completions" "$out/man.gz"
 program=$out/ahp-canvas

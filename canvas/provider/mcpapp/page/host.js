@@ -180,6 +180,7 @@ function notified(m) {
     case "ui/notifications/initialized":
       if (stage !== "initializing") return;
       stage = "ready";
+      document.documentElement.dataset.stage = stage; // for tests and for looks at the canvas
       unnote("start");
       notify("ui/notifications/tool-input", { arguments: opening.arguments });
       sendResult();

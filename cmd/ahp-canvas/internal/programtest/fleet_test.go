@@ -99,7 +99,7 @@ func TestFleet(t *testing.T) {
 		for _, host := range []string{"one", "two"} {
 			last = m.lane(e.at, host, keys[host].ClientToken)
 		}
-		c, err := client.Dial(t.Context(), e.at+"ahp/three", client.Options{Token: keys["three"].ClientToken})
+		c, err := client.Dial(t.Context(), e.at+"ahp/three", client.Options{Token: keys["three"].ClientToken, Seal: identityOf(t, s.Link)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -144,6 +144,16 @@ func TestRelay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	m.do(0, "open", "board")
+	view := m.start("view", "--json", s.Link)
+	if !strings.Contains(view.line, `"canvasId":"board"`) || !strings.Contains(view.line, `"url":"http://`) {
+		t.Errorf("view through the relay: %s", view.line)
+	}
+	view.stop()
+	m.do(1, "view", strings.Replace(s.Link, "&key=", "&key="+other.Key.String()+"&was=", 1))
+	if !strings.Contains(m.err, "is not passing on what the host") {
+		t.Errorf("view with another key: %s", m.err)
+	}
 	for address, wants := range map[string][]string{
 		admin:     {"ahp_relay_hosts 1", "ahp_relay_lanes 1", "ahp_relay_connections 3", `ahp_relay_refused_total{reason="offline"} 0`, "go_goroutines"},
 		hostAdmin: {"ahp_canvas_connections 1", "ahp_canvas_relay_registered 1", "process_open_fds"},
@@ -176,6 +186,37 @@ func TestRelay(t *testing.T) {
 	<-c.Disconnected()
 	if code := ws.CodeOf(c.Err()); code != ws.CodeGoingAway {
 		t.Errorf("a relay that stops tells its clients %d: %v", code, c.Err())
+	}
+}
+
+// TestRelayClear: with --relay-clear the link has no key, and both kinds of clients connect.
+// The key of the host outlives a restart.
+func TestRelayClear(t *testing.T) {
+	m := newMachine(t)
+	dir := t.TempDir()
+	tokens, key, state := filepath.Join(dir, "tokens.json"), filepath.Join(dir, "laptop.json"), filepath.Join(dir, "state")
+	m.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop", "--out", key)
+	r := m.start("relay", "--listen", "127.0.0.1:0", "--tokens", tokens)
+	through := []string{"--state", state, "--relay", strings.TrimSpace(r.line), "--relay-token-file", key, "--log-level", "info"}
+	sealed := m.serve(through...)
+	id := identityOf(t, sealed.Link)
+	sealed.stop(syscall.SIGTERM)
+	clear := m.serve(append(through, "--relay-clear")...)
+	clear.errs.await(t, `"registered with the relay"`)
+	if strings.Contains(clear.Link, "key=") {
+		t.Errorf("the link has a key: %s", clear.Link)
+	}
+	k, err := relaykey.Read(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, id := range map[string]*seal.Identity{"clear": nil, "sealed, with the key of the last run": id} {
+		c, err := client.Dial(t.Context(), strings.TrimSpace(r.line)+"ahp/laptop", client.Options{Token: k.ClientToken, Seal: id})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		c.Close()
 	}
 }
 

@@ -39,7 +39,7 @@ var edgeNumbers = []listener.Description{
 	{Name: "ahp_relay_draining", Kind: "gauge", Help: "1 while the relay drains."},
 	{Name: "ahp_relay_join_seconds", Kind: "histogram", Help: "Time from the arrival of a client to its connection with the host."},
 	{Name: "ahp_relay_nats_connected", Kind: "gauge", Help: "1 while NATS can be reached."},
-	{Name: "ahp_relay_edges", Kind: "gauge", Help: "Other edges of the fleet that were heard recently."},
+	{Name: "ahp_relay_edges", Kind: "gauge", Help: "Other edges of the fleet that sent a sign of life recently."},
 	{Name: "ahp_relay_signals_total", Kind: "counter", Help: "Offers of lanes to other edges."},
 	{Name: "ahp_relay_signals_received_total", Kind: "counter", Help: "Offers of lanes from other edges."},
 	{Name: "ahp_relay_signals_refused_total", Kind: "counter", Help: "Offers from other edges with a URL that --edges does not allow."},

@@ -104,7 +104,7 @@ func (s *server) leave() {
 	}
 }
 
-// health returns why a load balancer has to send nobody here, or nil.
+// health returns why a load balancer must not send connections here, or nil.
 func (s *server) health() error {
 	if s.edge.Stats().Draining {
 		return errors.New("draining: this relay is stopping")

@@ -40,6 +40,7 @@ type options struct {
 	limits        listener.Limits
 	memory        byteSize
 	logLevel      slog.Level
+	otlp          otlp
 	aap           aapOptions
 	aam           aamOptions
 	bridge        bridgeOptions
@@ -78,6 +79,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
 	o.a2ui.flags(cmd)
+	o.otlp.flags(cmd)
 	o.mcp.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
@@ -118,6 +120,9 @@ func (o *options) check() error {
 		return term.Usagef("--memory %s: want at least %s", o.memory, leastMemory)
 	}
 	if err := o.checkName(); err != nil {
+		return err
+	}
+	if err := o.otlp.check(); err != nil {
 		return err
 	}
 	if err := o.aap.check(); err != nil {

@@ -82,7 +82,7 @@ func (o *mcpOptions) read() (list []mcpapp.Server, notes []string, err error) {
 func parseServer(arg string) (s mcpapp.Server, err error) {
 	name, rest, ok := strings.Cut(arg, "=")
 	if !ok || !mcpapp.ValidName(name) {
-		return s, term.Usagef("--mcp-server %q: want a name of lower-case letters, digits, dots, dashes and underscores, and a command or a URL, as in map='npx -y @modelcontextprotocol/server-map --stdio'", name)
+		return s, term.Usagef("--mcp-server: want a name of lower-case letters, digits, dots, dashes and underscores, and a command or a URL, as in map='npx -y @modelcontextprotocol/server-map --stdio'")
 	}
 	s.Name = name
 	if strings.HasPrefix(rest, "https://") || strings.HasPrefix(rest, "http://") {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
 	"github.com/ahp-canvas/ahp-canvas/canvas/onefile"
@@ -40,6 +41,7 @@ type hosted struct {
 	bridge   *bridgeEndpoint
 	a2ui     *a2uiAgents
 	browser  *look.Browser // nil without one
+	tracer   *trace.Tracer // nil without --otlp
 	unlist   func()        // removes the endpoint file
 
 	publishing sync.Mutex // guards unlist and published while tokens are replaced
@@ -120,6 +122,7 @@ func (s *starting) start() (_ *hosted, err error) {
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
 	}
+	h.tracer, _ = s.otlp.tracer(s) // start has checked it
 	s.state.EnsureTicketKey()
 	opts := s.hostOptions(h, tokens, browser)
 	opts.Workspace, opts.Cards = workspace, s.cards
@@ -158,7 +161,7 @@ func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Brow
 		ViewToken: s.state.ViewToken, AgentToken: s.state.AgentToken, Version: s.version,
 		Document: onefile.Document, TicketKey: []byte(s.state.TicketKey), ListApps: s.mcpApps,
 		AllowSchemes: s.schemes, AllowOrigins: allowed,
-		Store: h.store, Logger: s.logger,
+		Store: h.store, Logger: s.logger, Trace: h.tracer,
 		MaxConnections: s.limits.AHP, MaxHTTP: s.limits.HTTP, Memory: int64(s.memory), Proxies: proxies,
 	}
 }
@@ -284,6 +287,7 @@ func (h *hosted) end() error {
 
 // closeCanvases closes the providers that have something open, and the browser.
 func (h *hosted) closeCanvases() {
+	closeTracer(h.tracer)
 	if h.browser != nil {
 		_ = h.browser.Close() // nil
 	}

@@ -1,0 +1,99 @@
+package programtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// span is what the test reads of OTLP in JSON.
+type span struct {
+	TraceID, SpanID, ParentSpanID, Name string
+	Status                              struct{ Code int }
+	Attributes                          []struct {
+		Key   string
+		Value struct{ StringValue string }
+	}
+}
+
+// TestOTLP checks that a host exports the spans of an agent's calls to a collector, below
+// the agent's own span, and with no input in them.
+func TestOTLP(t *testing.T) {
+	t.Parallel()
+	received := make(chan span, 1024)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var body struct {
+			ResourceSpans []struct{ ScopeSpans []struct{ Spans []span } }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		for _, resource := range body.ResourceSpans {
+			for _, scope := range resource.ScopeSpans {
+				for _, s := range scope.Spans {
+					received <- s
+				}
+			}
+		}
+	}))
+	defer collector.Close()
+	m := newMachine(t)
+	s := m.serve("--state", "memory", "--otlp", collector.URL)
+	for _, call := range []string{`{"actionName":"add_card","instanceId":"board","input":{"list":"To do","title":"secret words"}}`, `{"actionName":"nothing","instanceId":"board"}`} {
+		callTraced(t, s, call)
+	}
+	const traceID = "0af7651916cd43dd8448eb211c80319c"
+	seen := map[string]span{}
+	deadline := time.After(2 * time.Minute)
+	for seen["provider"].Name == "" || seen["canvas invoke"].Name == "" || seen["failed"].Name == "" {
+		select {
+		case one := <-received:
+			if text, _ := json.Marshal(one); strings.Contains(string(text), "secret") {
+				t.Errorf("a span has a payload: %s", text)
+			}
+			switch {
+			case one.TraceID != traceID:
+			case one.Status.Code == 2:
+				seen["failed"] = one
+			default:
+				seen[one.Name] = one
+			}
+		case <-deadline:
+			t.Fatalf("received %+v", seen)
+		}
+	}
+	if seen["canvas invoke"].ParentSpanID != "b7ad6b7169203331" || seen["provider"].ParentSpanID != seen["canvas invoke"].SpanID {
+		t.Errorf("%+v", seen)
+	}
+	if a := seen["failed"].Attributes; len(a) == 0 || a[len(a)-1].Value.StringValue != "canvas_action_no_handler" {
+		t.Errorf("%+v", seen["failed"])
+	}
+}
+
+// callTraced calls invoke_canvas_action as an agent that records a span.
+func callTraced(t *testing.T, s *server, arguments string) {
+	t.Helper()
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"invoke_canvas_action","arguments":` + arguments + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	req, err := http.NewRequest(http.MethodPost, s.MCP, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"Authorization": "Bearer " + s.AgentToken, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "invoke_canvas_action",
+		"Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	} {
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s", resp.Status)
+	}
+}
