@@ -27,8 +27,8 @@ type Kind struct {
 	// Capability is what a connection must declare to see the kind's channels. To
 	// other connections they do not exist. "" means that every connection sees them.
 	Capability string
-	// Unnumbered entries have the sequence number of the entry before them instead of one of
-	// their own, and are not retained: a Resume never replays them. It is for channels that
+	// Unnumbered entries have the sequence number of the entry before them instead of a
+	// new one, and are not retained: a Resume never replays them. It is for channels that
 	// only some clients know, whose numbers a translator makes (package server): other
 	// clients see no gaps.
 	Unnumbered bool

@@ -21,7 +21,7 @@ type artifact struct {
 }
 
 // showsArtifacts reports whether open canvases are artifacts of their session: for editors
-// whose version has no canvases of its own.
+// whose version has no canvases.
 func (d *dialect) showsArtifacts() bool { return d.cards && !d.canvases }
 
 // meta returns the _meta of a session, with a link for each open canvas that the client can

@@ -224,7 +224,7 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// TestNumbersRise: entries of a chat have no numbers of their own, and a client of a
+// TestNumbersRise: entries of a chat have no separate numbers, and a client of a
 // dialect still receives rising ones, in snapshots as well.
 func TestNumbersRise(t *testing.T) {
 	tr := connect(t, "1.0.0")

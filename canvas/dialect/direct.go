@@ -10,7 +10,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session"
 )
 
-// direct is the dialect of a client of the host's own version that declares
+// direct is the dialect of a client of the host's version that declares
 // capabilities.canvas.direct: the url of a canvas that is ready is the http or https address
 // at which the client can show it. Everything else is unchanged.
 type direct struct{ *dialects }

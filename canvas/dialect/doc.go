@@ -17,7 +17,7 @@
 //   - A reconnect is answered with snapshots, never with a replay: a projection begins with
 //     a state.
 //
-// A client of the host's own version that declares capabilities.canvas.direct gets a small
+// A client of the host's version that declares capabilities.canvas.direct gets a small
 // dialect (direct.go): the url of a canvas is the address at which it can show it.
 //
 // # Spellings

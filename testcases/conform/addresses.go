@@ -9,7 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// Addresses of open canvases open them for whoever has one: neither a recording nor a
+// Addresses of open canvases open them for each holder: neither a recording nor a
 // report contains their labels and secrets.
 var (
 	addressSecret = regexp.MustCompile(`((?:~|%7[Ee])t(?:=|%3[Dd]))[A-Za-z0-9_-]+`)

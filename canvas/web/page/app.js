@@ -39,8 +39,7 @@ const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("me
 let state;
 /** @type {Map<string, Card>} by channel */
 const cards = new Map();
-/** Canvases that were opened and not seen yet. @type {Set<string>} by instance id */
-const fresh = new Set();
+/** Canvases that were opened and not seen yet. @type {Set<string>} by instance id */ const fresh = new Set();
 const mounts = new Mounts();
 const layout = new Layout(byId("canvases"), session, () => queueMicrotask(arranged)); // the cards of one change are adopted first
 const switcher = new Switcher({ entries, show, beside: (id) => layout.beside(id), menu: openMenuOf, split: (...to) => layout.splitAt(...to) });
@@ -216,8 +215,7 @@ function showOpened(id) {
   if (cardOf(id)) show(id);
   else awaited = id;
 }
-/** An instance that the person opened, whose card has not arrived. */
-let awaited = "";
+/** An instance that the person opened, whose card has not arrived. */ let awaited = "";
 
 /** Notes which canvas a person uses: the focus in a frame fires no event in this document but blur, and none if it moves on to another frame (keyboard.js notices). */
 function noteFocus() {
@@ -227,8 +225,7 @@ function noteFocus() {
   if (document.activeElement?.localName === "iframe") card.focused();
   layout.use(card.ref.instanceId);
 }
-addEventListener("blur", noteFocus);
-addEventListener("focusin", noteFocus);
+for (const type of ["blur", "focusin"]) addEventListener(type, noteFocus);
 
 /** @type {import("./card.js").Surroundings["closing"]} */
 function closing(channel, title, seconds, focus) {
@@ -264,8 +261,7 @@ function drop(channel) {
 
 /** Shows a canvas that waits for the person. @param {string} channel */
 function showCard(channel) {
-  const card = cards.get(channel);
-  if (card) show(card.ref.instanceId);
+  show(cards.get(channel)?.ref.instanceId ?? "");
 }
 
 /** Shows that a canvas waits for the person, or how far its work is. @param {Card} card */
