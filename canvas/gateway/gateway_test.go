@@ -218,7 +218,7 @@ func (e *editor) next() (m message) {
 			URL  string    `json:"url,omitzero"`
 			Rest ahp.Value `json:",embed"`
 		} `json:"canvas,omitzero"`
-		URL string `json:"url,omitzero"` // of canvas/updated
+		URL  string    `json:"url,omitzero"` // of canvas/updated
 		Rest ahp.Value `json:",embed"`
 	}
 	if m.Params.Action != nil && ahp.Unmarshal(m.Params.Action, &a) == nil && a.Type == "canvas/stateChanged" {
