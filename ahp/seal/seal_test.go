@@ -233,13 +233,13 @@ func TestAClearClient(t *testing.T) {
 // TestAHandshakeThatTakesTooLong ends on both sides.
 func TestAHandshakeThatTakesTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, host := inMemory(t)
+		_, host := inMemory(t)
 		done := make(chan error, 2)
 		go func() { done <- testHost().Accept(t.Context(), host, "ann") }()
 		if err := <-done; ws.CodeOf(err) != ws.CodeSealBroken {
 			t.Errorf("the host: %v", err)
 		}
-		client, _ = inMemory(t)
+		client, _ := inMemory(t)
 		if err := testIdentity().Dial(t.Context(), client); ws.CodeOf(err) != ws.CodeSealBroken {
 			t.Errorf("the client: %v", err)
 		}

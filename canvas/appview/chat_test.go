@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -128,9 +129,7 @@ func chatsOf(t *testing.T, h *host.Host, more ...canvas.Declarer) *chats {
 func (c *chats) chat(t *testing.T, b *webtest.Browser, settings object) *webtest.Page {
 	t.Helper()
 	all := object{"sandbox": c.sandbox}
-	for k, v := range settings {
-		all[k] = v
-	}
+	maps.Copy(all, settings)
 	raw, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)

@@ -94,6 +94,7 @@ func (c *conn) client() *sdk.Client {
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
 			c.tasks.Go(func() { c.running.listChanged(c) })
 		},
+		//lint:ignore SA1019 servers of today log this way, and will for at least a year
 		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
 			text := fmt.Sprint(r.Params.Data)
 			c.running.log.Note("%s: %s", r.Params.Level, oneLine(text, logLine))

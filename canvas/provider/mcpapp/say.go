@@ -13,7 +13,6 @@ import (
 const (
 	maxSay       = 64 << 10
 	maxMessages  = 10 // ui/message in a minute
-	contextEvery = time.Second
 	maxInline    = 32 << 10 // of a picture or a blob in an event
 	maxEventSize = 60 << 10
 )
@@ -22,8 +21,7 @@ const (
 type sayRates struct {
 	mu       sync.Mutex
 	messages []time.Time // of the last minute
-	context  time.Time   // when the last context was raised
-	last     string      // that context
+	last     string      // the last context
 }
 
 // message reports whether one more message is within the rate.
