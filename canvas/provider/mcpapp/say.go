@@ -12,7 +12,7 @@ import (
 
 const (
 	maxSay       = 64 << 10
-	maxMessages  = 10 // ui/message in a minute
+	maxMessages  = 10       // ui/message in a minute
 	maxInline    = 32 << 10 // of a picture or a blob in an event
 	maxEventSize = 60 << 10
 )
