@@ -1,6 +1,7 @@
 package appview_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -251,7 +252,9 @@ func TestOpaque(t *testing.T) {
 	open(t, p, object{"canvasId": "board", "instanceId": "plan", "input": object{"lists": []any{"Todo"}}})
 	p.Wait(t, `chat.log.calls.some((c) => c.args.say)`) // the canvas asks for its state
 	p.Wait(t, `chat.log.sizes.at(-1) > 400`)
-	p.ClickAt(t, 100, 202) // on "Add a card"
+	for before, now := drawn(t, p), []byte(nil); now == nil || bytes.Equal(before, now); now = drawn(t, p) {
+		p.ClickAt(t, 100, 202) // on "Add a card", whose field then appears
+	}
 	p.Keys(t, "Of Ben\r")
 	page, err := c.agent.Events(t.Context(), host.DefaultSession, 0, 30*time.Second)
 	if err != nil || len(page.Events) == 0 || !strings.Contains(string(page.Events[0].Event), "Of Ben") {
@@ -261,7 +264,21 @@ func TestOpaque(t *testing.T) {
 	clean(t, p)
 }
 
-// frame returns the frame of the shell.
+// drawn returns a picture of a page once it stands still: nothing can be asked in an opaque
+// frame.
+func drawn(t *testing.T, p *webtest.Page) []byte {
+	t.Helper()
+	for last := p.Screenshot(t); ; {
+		webtest.Eval[bool](t, p, `new Promise((r) => setTimeout(() => r(true), 300))`)
+		now := p.Screenshot(t)
+		if bytes.Equal(last, now) {
+			return now
+		}
+		last = now
+	}
+}
+
+// shellOf returns the frame of the shell.
 func shellOf(t *testing.T, p *webtest.Page) *webtest.Page {
 	t.Helper()
 	return p.Frames(t, 1, func(u *url.URL) bool { return u.Path == "/sandbox" })[0]
