@@ -175,7 +175,11 @@ func (o *owner) letIn(number, pin string) {
 	o.t.Helper()
 	card := "#r" + number
 	o.wait(`at("` + card + `")?.textContent.includes("` + aamVendor + `")`)
-	o.click(card + " [name=pin]")
+	field := card + " [name=pin]"
+	untilTrue(o.t, "the focus in the field of the PIN", func() bool { // the request is still being drawn
+		o.click(field)
+		return o.frame.WaitAtMost(2*time.Second, ownerPrelude+`d.activeElement === at("`+field+`") && d.hasFocus()})()`)
+	})
 	o.frame.Keys(o.t, pin+kb.Enter)
 }
 
