@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+	"sync"
 )
 
 // imported finds the modules of a script: static imports and re-exports of its folder.
@@ -27,14 +29,20 @@ func modules(script string) []string {
 // start is the element of index.html that starts the page.
 const start = `<script type="module" src="app.js"></script>`
 
-// withModules names the page's modules at the start of index.html, so that a browser does
-// not find them one behind the other.
-func withModules(index []byte) []byte {
-	var links bytes.Buffer
+// preloads are the elements that name the page's modules. The files are embedded, so they
+// are read once.
+var preloads = sync.OnceValue(func() string {
+	var links strings.Builder
 	for _, name := range modules("app.js") {
 		fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s\">\n", name)
 	}
-	return bytes.Replace(index, []byte(start), append(links.Bytes(), start...), 1)
+	return links.String()
+})
+
+// withModules names the page's modules at the start of index.html, so that a browser does
+// not find them one behind the other.
+func withModules(index []byte) []byte {
+	return bytes.Replace(index, []byte(start), []byte(preloads()+start), 1)
 }
 
 // waitPath is the path of the page that waits for its link, for the browser that makes
