@@ -178,7 +178,7 @@ func (a *Apps) document(ctx context.Context, at *attach.View, path string) (docu
 			return canvas.Content{}, ahp.ErrNotFound
 		}
 		return at.Read(ctx, p, "")
-	}, path, first)
+	}, path, first())
 	if err != nil {
 		return document{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
@@ -32,14 +33,14 @@ func IsPage(uri string) bool {
 // classic script.
 const importLine = `import { View } from "../../web/page/view.js";`
 
-// shell returns the address and the text of the shell.
-func shell() (uri, html string) {
+// shell returns the address and the text of the shell. It is made once, for all hosts.
+var shell = sync.OnceValues(func() (uri, html string) {
 	view := strings.Replace(string(web.CanvasScript("view.js")), "export class View", "class View", 1)
 	script := "(() => {\n\"use strict\";\n" + bare(strings.Replace(file("shell.js"), importLine, view, 1)) + "})();"
 	html = strings.NewReplacer("{style}", strings.ReplaceAll(file("shell.css"), "\n", ""), "{script}", script).Replace(file("shell.html"))
 	sum := sha256.Sum256([]byte(html))
 	return uriHead + hex.EncodeToString(sum[:6]) + uriTail, html
-}
+})
 
 var (
 	comments = regexp.MustCompile(`(?s)/\*\*.*?\*/ ?`)
@@ -55,10 +56,12 @@ func bare(script string) string {
 	return indented.ReplaceAllStringFunc(script, func(s string) string { return s[:strings.Count(s[:1], "\n")] })
 }
 
-// first is the first script of each document. The shell puts the theme in the place of the
-// text "{ahp-theme}".
-var first = "(() => { " + bare(string(web.CanvasScript("singleshim.js"))) + "\n" +
-	`prepareDocument({ theme: "{ahp-theme}", modules: {}, scheme: "", title: document.title }); })();` + "\n" + bare(file("height.js"))
+// first returns the first script of each document. The shell puts the theme in the place of
+// the text "{ahp-theme}".
+var first = sync.OnceValue(func() string {
+	return "(() => { " + bare(string(web.CanvasScript("singleshim.js"))) + "\n" +
+		`prepareDocument({ theme: "{ahp-theme}", modules: {}, scheme: "", title: document.title }); })();` + "\n" + bare(file("height.js"))
+})
 
 func file(name string) string {
 	b, err := files.ReadFile("shell/" + name)
