@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
@@ -117,7 +118,7 @@ var (
 
 // verify returns the claims of a token that one of the keys signed.
 func verify(token string, keys []ed25519.PublicKey) (Claims, error) {
-	if len(token) > tokenLimit {
+	if len(token) > tokenLimit || !isExact(token) {
 		return Claims{}, errForm
 	}
 	object, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA})
@@ -177,4 +178,18 @@ func ParsePublicKey(data []byte) (ed25519.PublicKey, error) {
 		}
 	}
 	return nil, errors.New("want a PEM file with an Ed25519 public key")
+}
+
+// isExact reports whether each part is the one base64url text of its bytes (RFC 7515,
+// section 2). Decoders ignore line ends and spare bits.
+func isExact(token string) bool {
+	if strings.ContainsAny(token, "\r\n") {
+		return false
+	}
+	for part := range strings.SplitSeq(token, ".") {
+		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil {
+			return false
+		}
+	}
+	return true
 }

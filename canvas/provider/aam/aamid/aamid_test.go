@@ -201,6 +201,8 @@ func FuzzVerify(f *testing.F) {
 		f.Add(c.JWT)
 		if c.Expect == "accept" {
 			accepted[c.JWT] = true
+			f.Add(c.JWT[:200] + "\n" + c.JWT[200:])                     // a decoder ignores it
+			f.Add(c.JWT[:len(c.JWT)-1] + string(c.JWT[len(c.JWT)-1]+1)) // spare bits
 		}
 	}
 	f.Fuzz(func(t *testing.T, token string) {

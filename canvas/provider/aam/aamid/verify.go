@@ -72,6 +72,9 @@ func parse(token string) (*jose.JSONWebSignature, string, error) {
 	if len(token) > MaxCredential || strings.Count(rest, ".") != 1 {
 		return nil, "", errorf(Malformed, "the credential does not have three parts, or is above %d bytes", MaxCredential)
 	}
+	if !isExact(token) {
+		return nil, "", errorf(Malformed, "the credential cannot be read")
+	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(head)
 	var h header
 	if err != nil || ahp.Unmarshal(raw, &h) != nil || h.Crit != nil {
@@ -85,4 +88,19 @@ func parse(token string) (*jose.JSONWebSignature, string, error) {
 		return nil, "", errorf(Malformed, "the credential cannot be read")
 	}
 	return signed, h.Kid, nil
+}
+
+// isExact reports whether each part is the one base64url text of its bytes (RFC 7515,
+// section 2). Decoders ignore line ends and spare bits, so that one signature would stand
+// for many texts.
+func isExact(token string) bool {
+	if strings.ContainsAny(token, "\r\n") {
+		return false
+	}
+	for part := range strings.SplitSeq(token, ".") {
+		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil {
+			return false
+		}
+	}
+	return true
 }
