@@ -65,7 +65,7 @@ type document struct {
 	parts     []string
 }
 
-// The words for what is not shown in a chat (canvas/PROTOCOL.md section 7.6).
+// What a chat shows in place of a canvas that it cannot show (canvas/PROTOCOL.md section 7.6).
 const (
 	wordsWebApp  = "This canvas is a web app. A chat cannot run it; its page can."
 	wordsDirect  = "This canvas is at an address of its own."

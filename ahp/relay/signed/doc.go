@@ -19,5 +19,5 @@
 //   - Log lines about refused tokens have the reason, the host and, after the signature was
 //     verified, the id and the holder. They never have the token. There is at most one a second.
 //
-// It imports relay, ahp and go-jose.
+// It imports relay, ahp, ahp/jws and go-jose.
 package signed

@@ -106,7 +106,7 @@ func TestBadTokens(t *testing.T) {
 		"no algorithm":             {base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"`+tokenType+`"}`)) + "." + parts[1] + ".", "laptop", relay.ErrUnknownToken, "EdDSA"},
 		"another key":              {foreign(t, jose.SigningKey{Algorithm: jose.EdDSA, Key: other}, tokenType, valid()), "laptop", relay.ErrUnknownToken, "no key"},
 		"another type":             {foreign(t, jose.SigningKey{Algorithm: jose.EdDSA, Key: key}, "JWT", valid()), "laptop", relay.ErrUnknownToken, "no token of this kind"},
-		"a key of its own":         {ownKey(t, other), "laptop", relay.ErrUnknownToken, "no token of this kind"},
+		"the key in its header":    {ownKey(t, other), "laptop", relay.ErrUnknownToken, "no token of this kind"},
 		"a changed claim":          {parts[0] + "." + parts[1][:len(parts[1])-2] + "AA." + parts[2], "laptop", relay.ErrUnknownToken, "no key"},
 		"a cut token":              {good[:len(good)/2], "laptop", relay.ErrUnknownToken, "no token of this kind"},
 		"a long token":             {good + strings.Repeat("A", tokenLimit), "laptop", relay.ErrUnknownToken, "no token of this kind"},

@@ -18,7 +18,7 @@ func decode(v ahp.Value) (any, error) {
 	return jsonschema.UnmarshalJSON(bytes.NewReader(v)) // says what is wrong
 }
 
-// decoder reads valid JSON. It may accept what is not.
+// decoder reads valid JSON. It does not detect all errors in other text.
 type decoder struct {
 	text []byte
 	at   int

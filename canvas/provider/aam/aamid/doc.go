@@ -12,5 +12,5 @@
 //     minute at most, and callers share one fetch.
 //   - Errors do not quote the credential.
 //
-// package aamid/issuer issues such credentials. The package imports ahp.
+// package aamid/issuer issues such credentials. The package imports ahp, ahp/jws and go-jose.
 package aamid
