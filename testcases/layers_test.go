@@ -69,7 +69,7 @@ var layers = []layer{
 	{"canvas/provider/loopback", "canvas canvas/bridge ahp", "", "a provider"},
 	{"canvas/provider/folder", "canvas canvas/check canvas/view ahp", "", "a provider"},
 	{"canvas/provider/page", "canvas canvas/view ahp ahp/durable", "", "a provider"},
-	{"canvas/process", "", "golang.org/x/sys", "child programs with their children, logs and last words"},
+	{"canvas/process", "", "github.com/cenkalti/backoff/v5 golang.org/x/sys", "child programs with their children, logs and last words"},
 	{"canvas/provider/extension", "canvas canvas/process canvas/provider/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5 github.com/shirou/gopsutil/v4", "a provider: processes"},
 	{"canvas/provider/mcpapp", "ahp canvas canvas/bridge canvas/outbound canvas/process canvas/view", "github.com/cenkalti/backoff/v5 github.com/modelcontextprotocol/go-sdk", "a provider: MCP servers whose tools have pages"},
 	{"canvas/appview", "ahp canvas canvas/attach canvas/web session", "golang.org/x/time", "Views of chats"},

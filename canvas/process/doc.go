@@ -20,5 +20,6 @@
 // [Process.Wait] once, stops its own reader and writer, and then calls Release. A Log has
 // one goroutine, which Log.Close ends; a Starter has one thread, which Starter.Close ends.
 //
-// The package imports golang.org/x/sys on Windows, and nothing of this module.
+// The package imports cenkalti/backoff and, on Windows, golang.org/x/sys, and nothing of
+// this module.
 package process

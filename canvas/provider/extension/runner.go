@@ -111,7 +111,7 @@ func New(opts Options) (*Runner, error) {
 		opts.Env = os.Environ()
 	}
 	if opts.Backoff == nil {
-		opts.Backoff = newBackoff
+		opts.Backoff = program.NewBackoff
 	}
 	if opts.NewID == nil {
 		opts.NewID = rand.Text
@@ -155,14 +155,6 @@ func (r *Runner) folders() (err error) {
 		}
 	}
 	return nil
-}
-
-// newBackoff waits 0.25 s at first and doubles the delay up to 10 s, each ±20 %. It
-// never gives up: the user can install a missing dependency at any time.
-func newBackoff() backoff.BackOff {
-	return &backoff.ExponentialBackOff{
-		InitialInterval: 250 * time.Millisecond, Multiplier: 2, MaxInterval: 10 * time.Second, RandomizationFactor: 0.2,
-	}
 }
 
 // Add registers an extension and starts its first process. [Extension.WaitStarted] waits
@@ -225,7 +217,7 @@ func (r *Runner) Close() {
 // environment returns the environment of processes, without SESSION_ID. It removes
 // the AHP_CANVAS_ variables, because they can contain the host's tokens.
 func (r *Runner) environment() []string {
-	return slices.DeleteFunc(slices.Clone(r.opts.Env), func(kv string) bool { return strings.HasPrefix(kv, "AHP_CANVAS_") })
+	return program.Environment(r.opts.Env)
 }
 
 // sessionID returns the id of a session for extensions: its URI without the scheme,

@@ -6,9 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/ahp-canvas/ahp-canvas/canvas"
+	program "github.com/ahp-canvas/ahp-canvas/canvas/process"
 )
 
 // worker runs an extension in one session. It owns one process at a time, starts the
@@ -45,29 +44,11 @@ func (w *worker) run(ctx context.Context) {
 		<-w.previous.done // at most one process per session
 		w.previous = nil
 	}
-	b := w.ext.runner.opts.Backoff()
-	b.Reset()
-	for {
-		begun := time.Now()
+	opts := w.ext.runner.opts
+	program.Restart(ctx, opts.Backoff(), opts.Steady, func() bool {
 		err := w.runProcess(ctx)
-		if ctx.Err() != nil || !w.handleFailure(err) {
-			return
-		}
-		if time.Since(begun) > w.ext.runner.opts.Steady {
-			b.Reset()
-		}
-		wait := b.NextBackOff()
-		if wait == backoff.Stop {
-			return
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-	}
+		return ctx.Err() == nil && w.handleFailure(err)
+	})
 }
 
 // runProcess runs one process until it is over, and returns why it ended.

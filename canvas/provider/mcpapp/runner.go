@@ -11,7 +11,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -148,7 +147,7 @@ func New(opts Options) (*Runner, error) {
 		opts.Env = os.Environ()
 	}
 	if opts.Backoff == nil {
-		opts.Backoff = newBackoff
+		opts.Backoff = process.NewBackoff
 	}
 	if opts.Allowed == nil {
 		opts.Allowed = func(string, string) []string { return nil }
@@ -166,14 +165,6 @@ func New(opts Options) (*Runner, error) {
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.starter = process.NewStarter()
 	return r, nil
-}
-
-// newBackoff waits 0.25 s at first and doubles the delay up to 10 s, each ±20 %. It never
-// gives up: the user can start a server, or install what it needs, at any time.
-func newBackoff() backoff.BackOff {
-	return &backoff.ExponentialBackOff{
-		InitialInterval: 250 * time.Millisecond, Multiplier: 2, MaxInterval: 10 * time.Second, RandomizationFactor: 0.2,
-	}
 }
 
 // errEnding is the result of requests after Close.
@@ -232,7 +223,7 @@ func (r *Runner) Close() {
 
 // environment returns the environment of a server's program.
 func (r *Runner) environment(s Server) []string {
-	env := slices.DeleteFunc(slices.Clone(r.opts.Env), func(kv string) bool { return strings.HasPrefix(kv, "AHP_CANVAS_") })
+	env := process.Environment(r.opts.Env)
 	for name, value := range s.Env {
 		env = append(env, name+"="+value)
 	}

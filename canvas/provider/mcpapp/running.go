@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/process"
 )
@@ -80,32 +78,19 @@ func (g *Running) redact(text string) string {
 func (g *Running) run() {
 	defer close(g.done)
 	ctx := g.runner.ctx
-	b := g.runner.opts.Backoff()
-	b.Reset()
-	for {
-		begun := time.Now()
+	process.Restart(ctx, g.runner.opts.Backoff(), steady, func() bool {
 		err := g.runOnce(ctx)
 		if ctx.Err() != nil {
-			g.setState(nil, errEnding)
-			g.markStarted(errEnding)
-			return
+			return false
 		}
 		g.log.Note("%s", g.redact(err.Error()))
 		g.setState(nil, err)
 		g.markStarted(err)
-		if time.Since(begun) > steady {
-			b.Reset()
-		}
-		wait := b.NextBackOff()
-		if wait == backoff.Stop {
-			return
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
+		return true
+	})
+	if ctx.Err() != nil {
+		g.setState(nil, errEnding)
+		g.markStarted(errEnding)
 	}
 }
 
