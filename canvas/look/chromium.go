@@ -28,12 +28,13 @@ type chromium struct {
 	gate    *gate
 	profile string
 
-	process atomic.Pointer[os.Process]
-	ending  sync.Once
-	tabs    sync.WaitGroup // tabs that are being opened or closed
-	spare   chan tab       // holds the tab of the next look
-	blank   string         // the page that waits for its link, which a spare tab shows
-	fat     atomic.Bool    // it was killed because of its memory
+	process   atomic.Pointer[os.Process]
+	ending    sync.Once
+	tabs      sync.WaitGroup // tabs that are being opened or closed
+	spare     chan tab       // holds the tab of the next look
+	preparing sync.Mutex     // held while that tab is opened, so that there is room for it
+	blank     string         // the page that waits for its link, which a spare tab shows
+	fat       atomic.Bool    // it was killed because of its memory
 }
 
 // flags are those of every browser, besides its profile and its gate. The browser must
@@ -118,20 +119,24 @@ func (c *chromium) open() (tab, error) {
 	return tab{ctx, stop}, nil
 }
 
-// prepare opens the tab of the next look, which takes about as long as the look itself.
+// prepare opens the tab of the next look, if none is open or being opened. That takes about
+// as long as a look itself.
 func (c *chromium) prepare() {
+	if !c.preparing.TryLock() {
+		return
+	}
+	defer c.preparing.Unlock()
+	if len(c.spare) > 0 {
+		return
+	}
 	t, err := c.open()
 	if err != nil {
 		return // the browser ends; the next look says why
 	}
-	select {
-	case c.spare <- t:
-	default:
-		t.stop()
-	}
+	c.spare <- t
 }
 
-// take returns the prepared tab, or opens one.
+// take returns the prepared tab, which can be one that is being prepared, or opens one.
 func (c *chromium) take(ctx context.Context) (tab, error) {
 	select {
 	case t := <-c.spare:
@@ -143,7 +148,17 @@ func (c *chromium) take(ctx context.Context) (tab, error) {
 		err error
 	}
 	done := make(chan opened, 1)
-	c.tabs.Go(func() { t, err := c.open(); done <- opened{t, err} })
+	c.tabs.Go(func() {
+		c.preparing.Lock() // until the tab that is being prepared is there
+		defer c.preparing.Unlock()
+		select {
+		case t := <-c.spare:
+			done <- opened{t, nil}
+		default:
+			t, err := c.open()
+			done <- opened{t, err}
+		}
+	})
 	select {
 	case o := <-done:
 		return o.tab, o.err
@@ -172,7 +187,7 @@ func (c *chromium) shoot(ctx context.Context, args canvas.ShotArgs) (shot canvas
 	if err != nil {
 		return canvas.Shot{}, err
 	}
-	defer c.tabs.Go(func() { t.stop(); c.prepare() })
+	defer c.tabs.Go(func() { c.prepare(); t.stop() }) // in this order: a look can wait for the tab
 	defer context.AfterFunc(ctx, t.stop)()
 	watching, done := context.WithCancel(ctx)
 	defer done()

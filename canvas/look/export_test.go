@@ -1,9 +1,6 @@
 package look
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // SetLimit replaces LookTime.
 func (b *Browser) SetLimit(d time.Duration) { b.limit = d }
@@ -19,14 +16,10 @@ func (b *Browser) Process() int {
 	return b.run.engine.(*chromium).process.Load().Pid
 }
 
-// AwaitSpare waits until the tab of the next look has been prepared.
-func (b *Browser) AwaitSpare(ctx context.Context) {
+// AwaitRest waits until the tabs of looks are closed and that of the next look is prepared.
+func (b *Browser) AwaitRest() {
 	b.mu.Lock()
 	c := b.run.engine.(*chromium)
 	b.mu.Unlock()
-	select {
-	case t := <-c.spare:
-		c.spare <- t
-	case <-ctx.Done():
-	}
+	c.tabs.Wait()
 }

@@ -308,7 +308,7 @@ func BenchmarkLook(b *testing.B) {
 	one() // starts the browser
 	var warm, inARow []time.Duration
 	for b.Loop() {
-		t.AwaitSpare(b.Context())
+		t.AwaitRest()
 		warm = append(warm, one())
 		inARow = append(inARow, one())
 	}
