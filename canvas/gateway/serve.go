@@ -2,14 +2,10 @@ package gateway
 
 import (
 	"context"
-	"encoding/base64"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/ahp-canvas/ahp-canvas/ahp"
-	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/standalone"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
@@ -120,6 +116,12 @@ func (g *Gateway) admit(w *responder, r *http.Request, p *place) {
 		web.TooMany(w)
 		return
 	}
+	g.serveLimited(w, r, p)
+}
+
+// serveLimited serves a request that may see the canvas, if it is not one of too many. The request
+// ends with the canvas.
+func (g *Gateway) serveLimited(w *responder, r *http.Request, p *place) {
 	select {
 	case p.channel.requests <- struct{}{}:
 		defer func() { <-p.channel.requests }()
@@ -272,53 +274,4 @@ func (g *Gateway) serveFile(w *responder, r *http.Request, p *place, name string
 	}
 	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 	_, _ = w.Write(body) // fails only if the client disconnected
-}
-
-// read serves content of a canvas without a server.
-func (g *Gateway) read(w http.ResponseWriter, r *http.Request, channel string) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		standalone.Fail(w, r, http.StatusNotImplemented, textFiles)
-		return
-	}
-	path, err := canvas.ParseContentPath(pathOf(r))
-	if err != nil {
-		standalone.Fail(w, r, http.StatusNotFound, textNoFile)
-		return
-	}
-	select {
-	case g.reads <- struct{}{}:
-		defer func() { <-g.reads }()
-	case <-r.Context().Done():
-		return
-	}
-	etag, _ := base64.RawURLEncoding.DecodeString(strings.Trim(strings.TrimPrefix(r.Header.Get("If-None-Match"), "W/"), `"`))
-	got, err := g.opts.Read(r.Context(), channel, canvas.ReadRequest{Path: path, ETag: string(etag)})
-	switch {
-	case errors.Is(err, context.Canceled):
-		return
-	case errors.Is(err, ahp.ErrNotFound):
-		standalone.Fail(w, r, http.StatusNotFound, textNoFile)
-		return
-	case err != nil:
-		standalone.Fail(w, r, http.StatusBadGateway, textUnreadable)
-		return
-	}
-	w.Header().Set("Cache-Control", "no-cache") // revalidate with the ETag
-	if got.ETag != "" {
-		w.Header().Set("ETag", `"`+base64.RawURLEncoding.EncodeToString([]byte(got.ETag))+`"`)
-	}
-	if got.NotModified {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	w.Header().Set("Content-Type", got.ContentType)
-	_, _ = w.Write(got.Data) // fails only if the client disconnected
-}
-
-// pathOf returns path and query of a request.
-func pathOf(r *http.Request) string {
-	if r.URL.RawQuery == "" {
-		return r.URL.EscapedPath()
-	}
-	return r.URL.EscapedPath() + "?" + r.URL.RawQuery
 }
