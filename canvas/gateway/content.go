@@ -35,6 +35,8 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, channel string) {
 	case errors.Is(err, context.Canceled):
 	case errors.Is(err, ahp.ErrNotFound):
 		standalone.Fail(w, r, http.StatusNotFound, textNoFile)
+	case errors.Is(err, ErrUnreachable):
+		standalone.Fail(w, r, http.StatusServiceUnavailable, textStale)
 	case err != nil:
 		standalone.Fail(w, r, http.StatusBadGateway, textUnreadable)
 	default:

@@ -4,6 +4,7 @@
 //
 //	http://g-<32 hex digits>.localhost:PORT/path?query&~t=<secret>      on loopback
 //	https://g-<32 hex digits>.canvas.example/path?query&~t=<secret>     with a pattern of content origins
+//	http://127.0.0.1:PORT/path?query&~t=<secret>                        with Options.Host, for one canvas
 //
 // # Guarantees
 //

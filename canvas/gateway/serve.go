@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,7 +20,7 @@ type Files interface {
 const (
 	// secretParam is the member of the query that holds the secret.
 	secretParam = "~t"
-	// cookieName is the name of both cookies. Browsers lower the names of host-only storage
+	// cookieName begins the name of both cookies. Browsers lower the names of host-only storage
 	// in places, so it has no upper-case letter.
 	cookieName = "ahp-canvas-gateway"
 )
@@ -78,7 +79,7 @@ func (g *Gateway) enter() bool {
 // serveEnded answers on the address of a canvas that was closed or became stale. An origin
 // that is never used again clears what the browser keeps of it.
 func (g *Gateway) serveEnded(w http.ResponseWriter, r *http.Request, p *place) {
-	if p.framed && g.opts.Exists(p.channel.uri) {
+	if p.lasting && g.opts.Exists(p.channel.uri) {
 		retryStream(r)
 		standalone.Fail(w, r, http.StatusServiceUnavailable, textStale)
 		return
@@ -148,12 +149,22 @@ func retryStream(r *http.Request) {
 
 // knows reports whether a request has the cookie of a place.
 func (p *place) knows(r *http.Request) bool {
-	for _, c := range r.CookiesNamed(cookieName) {
+	for _, c := range r.CookiesNamed(p.cookieName()) {
 		if same(c.Value, p.cookie) {
 			return true
 		}
 	}
 	return false
+}
+
+// cookieName returns the name of the place's cookies. A browser sends those of an address
+// without a label to all ports of it, so they have the port in their name.
+func (p *place) cookieName() string {
+	if p.label != "" {
+		return cookieName
+	}
+	_, port, _ := net.SplitHostPort(p.host)
+	return cookieName + "-" + port
 }
 
 // redeem exchanges the secret of an address for the cookies. A frame of another site has
@@ -163,9 +174,9 @@ func (g *Gateway) redeem(w http.ResponseWriter, r *http.Request, p *place, given
 		standalone.Fail(w, r, http.StatusUnauthorized, textWrong)
 		return
 	}
-	const name = cookieName + "="
-	w.Header().Add("Set-Cookie", name+p.cookie+"; HttpOnly; Path=/; SameSite=Lax")
-	w.Header().Add("Set-Cookie", name+p.cookie+"; HttpOnly; Path=/; SameSite=None; Secure; Partitioned")
+	cookie := p.cookieName() + "=" + p.cookie
+	w.Header().Add("Set-Cookie", cookie+"; HttpOnly; Path=/; SameSite=Lax")
+	w.Header().Add("Set-Cookie", cookie+"; HttpOnly; Path=/; SameSite=None; Secure; Partitioned")
 	to := r.URL.EscapedPath()
 	if strings.HasPrefix(to, "//") {
 		to = "/." + to // "//" would begin a host name
@@ -203,7 +214,7 @@ func withoutCookie(h http.Header) http.Header {
 		var kept []string
 		for part := range strings.SplitSeq(line, ";") {
 			part = strings.TrimSpace(part)
-			if name, _, _ := strings.Cut(part, "="); strings.EqualFold(strings.TrimSpace(name), cookieName) || part == "" {
+			if name, _, _ := strings.Cut(part, "="); part == "" || strings.HasPrefix(strings.ToLower(strings.TrimSpace(name)), cookieName) {
 				continue
 			}
 			kept = append(kept, part)
@@ -232,7 +243,10 @@ func (g *Gateway) serve(w *responder, r *http.Request, p *place) {
 		}
 		in.App.ServeApp(w, r)
 	case bridged(in.State):
-		w.insert = shimScript
+		w.app = true
+		if g.opts.Files != nil {
+			w.insert = shimScript
+		}
 		g.forward(w, r, p.channel)
 	default:
 		if w.insert = localScript; p.framed {
