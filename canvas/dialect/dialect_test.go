@@ -105,7 +105,8 @@ const (
 func TestActionsLeadToSnapshots(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		tr := connect(t, "1.0.0")
+		version := []string{"0.10.0", "1.0.0"}[seed%2]
+		tr := connect(t, version)
 		host := canvas.CanvasState{InstanceID: "c", CanvasID: "k", ExtensionID: "e", Availability: session.Ready}
 		open := session.State{Provider: "canvas", Lifecycle: session.LifecycleReady}
 		states := map[string]any{canvasURI: host, sessionURI: open, "ahp-chat:/s": map[string]any{"modifiedAt": "", "turns": []int{}, "status": 0}}
@@ -129,7 +130,7 @@ func TestActionsLeadToSnapshots(t *testing.T) {
 			}
 		}
 		states[canvasURI], states[sessionURI] = host, open
-		other := connect(t, "1.0.0")
+		other := connect(t, version)
 		if want := subscribe(t, other, canvasURI, states); string(has) != string(want) {
 			t.Fatalf("seed %d: the canvas is %s, a new client gets %s", seed, has, want)
 		}

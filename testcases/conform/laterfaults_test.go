@@ -82,6 +82,9 @@ var laterFaults = []fault{
 			}
 		})},
 
+	{name: "an unknown action is swallowed", caught: "later/chat", because: "no frame arrived",
+		toClient: drop(func(x exchange) bool { return x.actionType() == "copilot/steer" })},
+
 	// Turns and cards.
 	{name: "a turn never ends", caught: "later/turn", because: "no frame arrived",
 		toClient: drop(func(x exchange) bool { return x.actionType() == "chat/turnComplete" })},
