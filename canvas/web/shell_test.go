@@ -177,3 +177,35 @@ func TestKeyboardDialogs(t *testing.T) {
 	p.Keys(t, "\r")
 	p.Wait(t, `!document.querySelector(".undo:not([hidden])") && document.querySelectorAll(".card:not([data-closing=here])").length === 4`)
 }
+
+// TestCoarsePointer: where people point with a finger, everything that they press is at least
+// 44 px high and wide.
+func TestCoarsePointer(t *testing.T) {
+	if !long {
+		t.Skip("walks through the whole shell: set AHP_LONG=1")
+	}
+	_, p := busyShell(t, webtest.Start(t, "blink-settings=primaryPointerType=2,availablePointerTypes=2,primaryHoverType=1,availableHoverTypes=1"))
+	if !webtest.Eval[bool](t, p, `matchMedia("(pointer: coarse)").matches`) {
+		t.Fatal("the browser's pointer is not coarse")
+	}
+	for _, width := range []int64{390, 1024} {
+		p.Resize(t, width, 900)
+		for _, part := range shellParts {
+			webtest.Eval[any](t, p, `void (() => { `+part.open+` })()`)
+			if part.name == "undo" {
+				p.Wait(t, `document.querySelector(".undo:not([hidden])")`)
+			}
+			p.Wait(t, `document.getAnimations().length === 0`)
+			if got := webtest.Eval[[]string](t, p, `[...document.querySelectorAll("button, input, summary")].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest("dialog:not([open])")).flatMap((e) => {
+				const { width, height } = e.getBoundingClientRect();
+				return width > 1 && (width < 43.5 || height < 43.5) ? [e.localName + "." + e.className + "#" + e.id + " " + Math.round(width) + " x " + Math.round(height)] : [];
+			})`); len(got) > 0 {
+				t.Errorf("%s at %d px: %s", part.name, width, strings.Join(got, "; "))
+			}
+			webtest.Eval[any](t, p, `void (() => { `+part.shut+` })()`)
+			if part.name == "undo" {
+				p.Wait(t, `!document.querySelector(".undo:not([hidden])")`)
+			}
+		}
+	}
+}

@@ -36,7 +36,7 @@ function shareItems(card, sharing) {
       { text: "Copy a link for someone", icon: /** @type {const} */ ("copy"), run: () => link("view") },
       { text: "Copy a link that only shows", icon: /** @type {const} */ ("copy"), run: () => link("read") },
     ]),
-    ...(copy ? [{ text: "Save a copy…", run: () => saveCopy(copy.name, card.readCopy(copy.path)) }] : []),
-    ...(card.printable ? [{ text: "Print", run: () => card.print() }] : []),
+    ...(copy ? [{ text: "Save a copy…", run: () => saveCopy(copy.name, card.frame.read(copy.path)) }] : []),
+    ...(card.frame.printable ? [{ text: "Print", run: () => card.frame.print() }] : []),
   ];
 }

@@ -65,7 +65,7 @@ function show(title, text, link, ...buttons) {
   p.dir = "auto";
   dialog.append(h, p);
   if (link) {
-    const field = Object.assign(document.createElement("input"), { value: link, readOnly: true, ariaLabel: "Link" });
+    const field = Object.assign(document.createElement("input"), { value: link, readOnly: true, ariaLabel: "Link", dir: "ltr" });
     field.addEventListener("focus", () => field.select());
     dialog.append(field);
   }
