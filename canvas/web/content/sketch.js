@@ -62,6 +62,7 @@
       if (node.nodeType === 3) return text(node, clip, color);
       if (node.nodeType !== 1 || SKIPPED.has(node.tagName) || node.hasAttribute("data-private")) return;
       const style = view.getComputedStyle(node);
+      if (style.display !== "contents" && node.checkVisibility?.() === false) return; // also what a closed <details> has
       if (style.display === "none" || style.visibility !== "visible" || Number(style.opacity) < 0.1) return;
       const rect = node.getBoundingClientRect(), seen = common(rect, clip);
       if (LINES.has(node.tagName) && unseen(style.fill)) return line(node, style, clip);

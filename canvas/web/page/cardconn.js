@@ -26,6 +26,11 @@ export class CardConn {
     return this.#state()?._meta?.["x-ahp-canvas/ws"] === 1;
   }
 
+  /** Whether the host is connected and the provider is ready. */
+  get reachable() {
+    return this.#reachable;
+  }
+
   /** Opens or resets both, after a change of the state or of the host's connection. @param {boolean} [connected] to the host; absent: as before @returns {boolean} whether the provider became reachable */
   refresh(connected = this.#connected) {
     const before = this.#reachable, state = this.#state();

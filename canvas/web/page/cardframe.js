@@ -30,6 +30,7 @@ export class CardFrame {
   #used = false; // a person has focused the frame since it was mounted
   /** @type {{ scroll?: [number, number] }} What the next mount gets back */ #kept = {};
   #shownOnce = false; // the current mount has shown a page
+  #current = false; // the provider was reachable while the mount showed a page
   #direct = false; // the frame is on the host's listener
   #noDirect = false; // the frame there showed nothing: the next one is on the channel
   /** @type {object | undefined} The request for an address that has not been answered */ #asked;
@@ -46,9 +47,9 @@ export class CardFrame {
     return this.#stage.querySelector("iframe");
   }
 
-  /** Whether the frame shows the canvas as it was. */
+  /** Whether the frame shows the canvas as it was: a page that was loaded while the provider was unreachable has nothing to show. */
   get seen() {
-    return this.#shownOnce && !this.#bridge?.missed;
+    return this.#shownOnce && this.#current && !this.#bridge?.missed;
   }
 
   /** Whether the canvas can be printed: a page of another origin, or a single document, cannot be asked to. */
@@ -64,6 +65,7 @@ export class CardFrame {
   /** Applies a new state of the card; the frame reloads only if the url changed. */
   update() {
     const back = this.conn.refresh();
+    this.#current ||= this.#shownOnce && this.conn.reachable;
     const { state } = this.#card;
     if (this.#awake && state.url !== undefined && state.url !== this.url) this.reload();
     else if (back) this.#returned();
@@ -71,7 +73,9 @@ export class CardFrame {
 
   /** Handles a connection to the host that was made or lost. @param {boolean} up */
   connected(up) {
-    if (this.conn.refresh(up)) this.#returned();
+    const back = this.conn.refresh(up);
+    this.#current ||= this.#shownOnce && this.conn.reachable;
+    if (back) this.#returned();
   }
 
   /** Mounts the canvas. */
@@ -190,7 +194,7 @@ export class CardFrame {
     this.#bridge = undefined;
     this.#sockets?.close();
     this.#sockets = undefined;
-    this.#shownOnce = false;
+    this.#shownOnce = this.#current = false;
     this.starting = false;
     this.#used = false;
     this.missing = undefined;
@@ -271,6 +275,7 @@ export class CardFrame {
   #phase(phase, word, direct) {
     this.starting = phase === "starting";
     if (phase === "live") this.#shownOnce = true;
+    this.#current ||= this.#shownOnce && this.conn.reachable;
     if (direct && phase !== "starting") gatewayTried(this.#shownOnce);
     if (direct && phase === "failed" && !this.#shownOnce) {
       this.#noDirect = true;

@@ -71,7 +71,10 @@ function show(title, text, link, ...buttons) {
   }
   const cancel = button(buttons.length ? "Cancel" : "Close");
   cancel.addEventListener("click", () => dialog.close());
-  dialog.append(...buttons, cancel);
+  const answers = document.createElement("div");
+  answers.className = "answers";
+  answers.append(...buttons, cancel);
+  dialog.append(answers);
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
