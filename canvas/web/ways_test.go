@@ -50,7 +50,7 @@ func TestShellByKeyboard(t *testing.T) {
 	p.Wait(t, `document.getElementById("switcher").open && document.activeElement.id === "find"`)
 	p.Keys(t, "hello two\r")
 	p.Wait(t, visible+` === "two" && location.hash.endsWith("canvas=two")`)
-	focus(t, p, "Hello two", ".maximize")
+	p.Wait(t, `document.activeElement.localName === "iframe"`)
 	p.Keys(t, kb.Escape)
 	p.Wait(t, `document.querySelectorAll(".card:not([hidden])").length === 3`)
 

@@ -233,6 +233,9 @@
     }
   }
 
+  // The page moves the focus to this document, from which a person has not gone on into the canvas's.
+  addEventListener("keydown", (e) => { if (e.isTrusted && e.key === "Escape") post({ t: "key" }); });
+
   addEventListener("message", (event) => {
     const kind = event.data?.["x-ahp"];
     if (kind === "mount" && event.source === parent && !app) {

@@ -64,8 +64,7 @@ export class CardFrame {
 
   /** Applies a new state of the card; the frame reloads only if the url changed. */
   update() {
-    const back = this.conn.refresh();
-    this.#current ||= this.#shownOnce && this.conn.reachable;
+    const back = this.#refresh();
     const { state } = this.#card;
     if (this.#awake && state.url !== undefined && state.url !== this.url) this.reload();
     else if (back) this.#returned();
@@ -73,9 +72,14 @@ export class CardFrame {
 
   /** Handles a connection to the host that was made or lost. @param {boolean} up */
   connected(up) {
+    if (this.#refresh(up)) this.#returned();
+  }
+
+  /** @param {boolean} [up] whether the host is connected */
+  #refresh(up) {
     const back = this.conn.refresh(up);
     this.#current ||= this.#shownOnce && this.conn.reachable;
-    if (back) this.#returned();
+    return back;
   }
 
   /** Mounts the canvas. */
@@ -134,12 +138,15 @@ export class CardFrame {
     this.#fail("This canvas took the keyboard", "It moved the focus to itself while you were elsewhere, so it was stopped before what you type could reach it. You can reload it.", true);
   }
 
-  /** Moves the focus into the canvas, also if it is mounted later and the focus has not moved meanwhile. */
-  focus() {
-    const frame = this.element;
-    this.#focusFrom = frame ? undefined : document.activeElement;
+  /** Moves the focus into the canvas, also if it is mounted later and the focus has not moved meanwhile. @param {boolean} [again] whether to try twice */
+  focus(again = true) {
+    const frame = this.element, from = document.activeElement;
+    this.#focusFrom = frame ? undefined : from;
     focusMoves(frame);
     frame?.focus();
+    if (!again || !frame || document.activeElement === frame) return;
+    // Firefox focuses a frame that was hidden a moment ago only once it is drawn.
+    requestAnimationFrame(() => requestAnimationFrame(() => { if (document.activeElement === from && this.element === frame) this.focus(false); }));
   }
 
   /** Gives the focus back to what had it in the canvas. */
@@ -187,17 +194,10 @@ export class CardFrame {
   /** Removes the frame and what belongs to it. */
   remove() {
     this.#card.view.disconnect();
-    this.#asked = undefined;
-    this.#direct = false;
     this.#mount?.remove();
-    this.#mount = undefined;
-    this.#bridge = undefined;
     this.#sockets?.close();
-    this.#sockets = undefined;
-    this.#shownOnce = this.#current = false;
-    this.starting = false;
-    this.#used = false;
-    this.missing = undefined;
+    this.#asked = this.#mount = this.#bridge = this.#sockets = this.missing = undefined;
+    this.#direct = this.#shownOnce = this.#current = this.#used = this.starting = false;
     this.element?.remove();
   }
 

@@ -15,7 +15,7 @@ export function entriesOf(layout, cardOf, fresh, waits) {
     return {
       id, title: card.title, status: card.state?.status ?? "", kind: card.ref.canvasId ?? "",
       current: id === current, visible: visible.includes(id), pinned: layout.isPinned(id), stale: card.stale, fresh: fresh.has(id),
-      badge: waits(card.ref.channel) || progressText(card.state),
+      why: waits(card.ref.channel), badge: waits(card.ref.channel) ? "Waits for you" : progressText(card.state),
     };
   });
 }

@@ -213,6 +213,8 @@
     show(order.path).catch(() => post({ t: "failed", reason: "unknown" }));
   }
 
+  addEventListener("keydown", (e) => { if (e.isTrusted && e.key === "Escape") post({ t: "key" }); }); // as in frame.js
+
   addEventListener("message", ({ data, source, ports }) => {
     const kind = data?.["x-ahp"];
     if (source === parent && kind === "mount" && !app) {

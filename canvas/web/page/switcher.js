@@ -7,9 +7,9 @@ import { addLayer } from "./layers.js";
 import { byId, setText } from "./ui.js";
 
 /**
- * A canvas as the switcher shows it. badge: what waits there for the person; fresh: it was
- * opened and not seen yet.
- * @typedef {{ id: string, title: string, status: string, kind: string, current: boolean, visible: boolean, pinned: boolean, stale: boolean, fresh: boolean, badge: string }} Entry
+ * A canvas as the switcher shows it. badge: that it waits for the person, or how far its work
+ * is; why: for what it waits, or ""; fresh: it was opened and not seen yet.
+ * @typedef {{ id: string, title: string, status: string, kind: string, current: boolean, visible: boolean, pinned: boolean, stale: boolean, fresh: boolean, badge: string, why: string }} Entry
  */
 
 /**
@@ -187,16 +187,16 @@ export class Switcher {
 
 /** Writes an entry into its button: picture, title, status, and what waits there. @param {HTMLElement} button @param {Entry} entry */
 function fill(button, entry) {
-  const { title, status, badge, fresh, stale, pinned } = entry;
+  const { title, status, badge, fresh, stale, pinned, why } = entry;
   const text = (/** @type {string} */ name, /** @type {string} */ value) => Object.assign(document.createElement("span"), { className: name, textContent: value, dir: "auto" });
   const mark = badge || (fresh ? "New" : stale ? "Stale" : "");
   const picture = document.createElement("span");
   picture.className = "picture";
   picture.append(icon(kindIcon(entry.kind)));
-  button.replaceChildren(picture, text("name", title), text("about", status));
+  button.replaceChildren(picture, text("name", title), text("about", why || status));
   if (pinned) button.append(icon("pin"));
   if (mark) button.append(text("mark", mark));
   button.setAttribute("aria-current", String(entry.current));
   button.dataset.visible = String(entry.visible);
-  button.title = [title, status, mark].filter(Boolean).join(" · ");
+  button.title = [title, status, why || mark].filter(Boolean).join(" · ");
 }
