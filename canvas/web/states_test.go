@@ -18,6 +18,9 @@ func TestStaleAfterReload(t *testing.T) {
 	e := start(t, nil, helloSite("one"))
 	e.update(t, "one", canvas.Updated{Availability: new(session.Stale), Status: ahp.Set("3 of 5 cards done")})
 	p := webtest.Start(t).Open(t, e.link)
+	f := p.Frames(t, 1, webtest.ContentFrame)[0]
+	f.Wait(t, document+`.getElementById("said") && `+document+`.readyState === "complete"`) // the canvas's page was loaded all the same
+	webtest.Eval[bool](t, f, `new Promise((r) => setTimeout(() => r(true), 100))`)
 	p.Wait(t, words+` === "Waiting for the provider This canvas's provider is not running. The canvas appears when the provider is back."`)
 }
 
