@@ -1,6 +1,6 @@
 // @ts-check
-// The frame of a card's canvas: on an origin of its own, at an address of the host's listener,
-// of a direct url, or as a single document. It exists only while the canvas is mounted.
+// The frame of a canvas: on a private origin, at an address of the host's listener, of a direct
+// url, or as a single document. It exists only while the canvas is mounted.
 import { labelOf } from "./allowed.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
