@@ -35,6 +35,9 @@ func flood(sent *atomic.Int64) func(context.Context, *ws.Conn, LaneInfo) {
 	}
 }
 
+// patient connections wait for the other end however slow the machine is.
+var patient = ws.Options{WriteStall: time.Hour, PingAfter: time.Hour, DeadAfter: 2 * time.Hour}
+
 // A client that does not read blocks only its own lane. The relay runs in a
 // separate process, so its memory can be measured. 200 lanes open, exchange
 // messages and close in the meantime.
@@ -42,10 +45,10 @@ func TestAStalledClientBlocksOnlyItsLane(t *testing.T) {
 	p := startChild(t, "edge", "")
 	n := p.network()
 	var sent atomic.Int64
-	u := startUplink(t, n, UplinkOptions{Serve: flood(&sent), Drain: time.Millisecond, Conn: ws.Options{WriteStall: time.Minute}})
+	u := startUplink(t, n, UplinkOptions{Serve: flood(&sent), Drain: time.Millisecond, Conn: patient})
 	u.await(t, Registered)
 	before := p.resident(false)
-	stalled := dialHost(t, n, "laptop", userToken, ws.Options{})
+	stalled := dialHost(t, n, "laptop", userToken, patient)
 	_ = stalled.WriteBatch([][]byte{[]byte("flood")}) // and never reads
 	full, same := int64(0), 0
 	eventually(t, "the sockets are full", func() bool { // the only sign is that the flood makes no progress
