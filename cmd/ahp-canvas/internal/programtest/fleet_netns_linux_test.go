@@ -119,7 +119,7 @@ func (f *farFleet) register(t *testing.T, host string, edge int, generation int6
 	})
 	select {
 	case <-registered:
-	case <-time.After(15*time.Second):
+	case <-time.After(15 * time.Second):
 		t.Fatalf("%s does not register at edge %d: %s", host, edge, said)
 	}
 	return end
