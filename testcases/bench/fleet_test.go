@@ -140,7 +140,7 @@ func openDirectories(t *testing.T, url string, n int) (dirs []*natsdir.Directory
 		t.Fatal(err)
 	}
 	for range n {
-		d, err := natsdir.Open(natsdir.Options{URLs: []string{url}, Edges: allowed})
+		d, err := natsdir.Open(natsdir.Options{URLs: []string{url}, Edges: allowed, Timeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ const (
 )
 
 // farFleet are three edges: two beside the NATS server, and one on an island that reaches NATS
-// over one cable. Host and client are in networks of their own, and reach all edges.
+// over one cable. Host and client are in separate networks, and reach all edges.
 type farFleet struct {
 	network
 	island string
