@@ -40,6 +40,7 @@ var layers = []layer{
 	{"ahp/budget", "", "", "how much memory clients may make a host hold"},
 	{"ahp/peer", "ahp ahp/budget ahp/heavy ahp/scan ahp/ws", "github.com/segmentio/asm github.com/sourcegraph/jsonrpc2", "JSON-RPC stands in one place"},
 	{"ahp/relay", "ahp ahp/remote ahp/ws", "github.com/cenkalti/backoff/v5 golang.org/x/time", "forwards, and understands nothing"},
+	{"ahp/relay/relaytest", "ahp/relay ahp/ws", "", "a relay and a host for the length of a test"},
 	{"ahp/relay/natsdir", "ahp ahp/relay", "github.com/nats-io/nats.go", "the only package that knows NATS"},
 	{"ahp/relay/signed", "ahp ahp/jws ahp/relay", "github.com/go-jose/go-jose/v4", "tokens that need no common file"},
 	{"ahp/ahptest", "", "", "the test kit"},

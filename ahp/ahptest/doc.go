@@ -1,7 +1,7 @@
 // Package ahptest is the test kit: an in-memory network that a test can freeze and cut
 // ([Net]), HTTP servers that end with the test ([Serve], [ConnLifetime]), a check that
 // code ignores the proxies of the environment ([WatchProxyLookups]), checks for leaked
-// goroutines and descriptors ([Leaks], [VerifyNoLeaks]), certificates
+// goroutines and descriptors ([Leaks], [VerifyNoLeaks]), a log ([Log]), certificates
 // ([WriteCertificate]), and the process's CPU time ([CPU]).
 //
 // Timers and conditions are made where they are used, so a whole stack (net/http, the

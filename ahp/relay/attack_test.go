@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -50,10 +51,10 @@ func handshake(t testing.TB, n *network, path, host string, header http.Header) 
 // right Origin and the right token.
 func TestEndpoints(t *testing.T) {
 	n := inMemory()
-	var lines logs
+	var lines ahptest.Log
 	tokens := testTokens()
 	tokens["everywhere"] = TokenEntry{Audience: ForClient, Subject: "root", Hosts: []string{AnyHost}}
-	e := startEdge(t, n, EdgeOptions{Authorizer: tokens, Logger: lines.logger(), Handshake: time.Hour})
+	e := startEdge(t, n, EdgeOptions{Authorizer: tokens, Logger: lines.Logger(), Handshake: time.Hour})
 	control := register(t, n, 1)
 	dialHost(t, n, "laptop", userToken, ws.Options{})
 	offer := readOffer(t, control)

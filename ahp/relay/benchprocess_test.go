@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // In a benchmark, each of the two relays runs in a separate process, as in
@@ -39,6 +40,7 @@ func child(kind string) {
 		e := New(EdgeOptions{
 			Hosts: []string{edgeHost}, Authorizer: testTokens(),
 			ClientRate: 1e6, ClientBurst: 1e6, HostRate: 1e6, HostBurst: 1e6, ClientMessage: 64 << 20, HostMessage: 64 << 20,
+			WriteStall: time.Hour, PingAfter: time.Hour, // however slow the machine is
 		})
 		srv := &http.Server{Handler: e, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 		go func() { _ = srv.Serve(l) }()

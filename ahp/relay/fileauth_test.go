@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -146,8 +147,8 @@ func TestWatch(t *testing.T) {
 		ann := f.mint(TokenEntry{Audience: ForClient, Subject: "ann", Hosts: []string{"laptop"}})
 		bob := f.mint(TokenEntry{Audience: ForClient, Subject: "bob", Hosts: []string{"laptop"}, Expires: time.Now().Add(time.Minute)})
 		f.save()
-		var lines logs
-		a, err := NewFileAuthorizer(f.name, lines.logger())
+		var lines ahptest.Log
+		a, err := NewFileAuthorizer(f.name, lines.Logger())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
@@ -79,29 +80,42 @@ const (
 
 var moved = &ws.CloseError{Code: ws.CodeGoingAway, Reason: "the relay moves this connection"}
 
-// traffic is when a joined lane last forwarded something, and whether that came from the
-// client.
+// traffic is what a lane has forwarded, for an edge that drains. Forwarding costs one store:
+// only the drain reads the clock.
 type traffic struct {
-	mu         sync.Mutex
-	at         time.Time
-	fromClient bool
+	// last identifies the newest message: its number in its direction, and in the lowest bit
+	// whether the client sent it. 0 is the opening message, which is the host's.
+	last atomic.Uint64
+
+	seen  uint64    // last, when the drain looked
+	since time.Time // when it saw it first; zero before
 }
 
-func (t *traffic) note(fromClient bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.at, t.fromClient = time.Now(), fromClient
+// from returns a function that notes a message of one direction. It is not for concurrent
+// use: each direction has one.
+func (t *traffic) from(client bool) (note func()) {
+	var n uint64
+	if client {
+		n = 1
+	}
+	return func() {
+		n += 2
+		t.last.Store(n)
+	}
 }
 
 // idle reports whether the lane can end with no answer on its way, as far as an edge can
-// know: it does not read messages.
+// know: it does not read messages. A lane is silent from the first call that sees it so. The
+// caller holds the write lock of the host's end.
 func (t *traffic) idle() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.fromClient {
-		return time.Since(t.at) >= unanswered
+	now := time.Now()
+	if last := t.last.Load(); last != t.seen || t.since.IsZero() {
+		t.seen, t.since = last, now
 	}
-	return time.Since(t.at) >= quiet
+	if t.seen&1 == 1 {
+		return now.Sub(t.since) >= unanswered
+	}
+	return now.Sub(t.since) >= quiet
 }
 
 // move closes a joined lane if it is idle. What its client sends from then on does not reach

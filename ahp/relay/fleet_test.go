@@ -2,12 +2,14 @@ package relay
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -76,6 +78,27 @@ func TestTheRelaysListOfEdges(t *testing.T) {
 			t.Errorf("own %q, listed %q: %v", c.own, c.listed, err)
 		}
 	}
+}
+
+// A host declines an offer whose edge it does not trust: the client gets a typed close, the
+// host's log says so, and it has no secret.
+func TestAHostDeclinesAForeignEdge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		made := 0
+		startEdge(t, n, EdgeOptions{URL: "ws://evil.test/", NewSecret: func() string { made++; return fmt.Sprint("made-", made) }})
+		allowed, err := ParseEdges("ws://*.relay.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log ahptest.Log
+		u := startUplink(t, n, UplinkOptions{Edges: allowed, Logger: log.Logger()})
+		u.await(t, Registered)
+		wantClose(t, dialHost(t, n, "laptop", userToken, ws.Options{}), noAnswer.Code, noAnswer.Reason)
+		if text := log.String(); !strings.Contains(text, "evil.test") || !strings.Contains(text, "--relay-edges") || !strings.Contains(text, "made-1") || strings.Contains(text, "made-2") {
+			t.Errorf("the log has %s", text)
+		}
+	})
 }
 
 // A draining edge accepts neither lanes nor hosts, asks its hosts to move, and closes each lane

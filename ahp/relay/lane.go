@@ -274,7 +274,6 @@ func (e *Edge) serveLane(w http.ResponseWriter, r *http.Request, id string) {
 	e.mu.Lock()
 	late := l.forgotten || err != nil
 	if !late {
-		l.traffic.note(false)
 		l.hostConn = conn
 		e.waiting--
 		close(l.hostArrived)
@@ -330,10 +329,11 @@ func (e *Edge) join(l *lane) {
 	})
 	defer stop()
 	var wg sync.WaitGroup
+	fromHost, fromClient := l.traffic.from(false), l.traffic.from(true)
 	wg.Go(func() {
-		e.forward(l.client, l.hostConn, func(n int) { e.count.toClients.Add(uint64(n)); l.traffic.note(false) })
+		e.forward(l.client, l.hostConn, func(n int) { e.count.toClients.Add(uint64(n)); fromHost() })
 	})
-	e.forward(l.hostConn, l.client, func(n int) { e.count.toHosts.Add(uint64(n)); l.traffic.note(true) })
+	e.forward(l.hostConn, l.client, func(n int) { e.count.toHosts.Add(uint64(n)); fromClient() })
 	wg.Wait()
 	l.hostConn.Wait()
 	for _, err := range []error{l.client.Err(), l.hostConn.Err()} {

@@ -22,11 +22,15 @@ type registration struct {
 	connection int64 // its number in the host's run; 0 if the host does not number them
 	conn       *ws.Conn
 
-	mu     sync.Mutex
-	offers []Offer       // at most LanesPerHost: more if the host does not read, which is ErrBusy
-	moving bool          // the host must register elsewhere
-	moved  bool          // another registration has replaced it, here or at another edge
-	wake   chan struct{} // receives when offers or moving have changed
+	writer sync.WaitGroup // the goroutine that writes, if there is something to write
+
+	mu       sync.Mutex
+	offers   []Offer // at most LanesPerHost: more if the host does not read, which is ErrBusy
+	answered bool    // the registration's answer is written, or being written
+	moving   bool    // the host must register elsewhere
+	moved    bool    // another registration has replaced it, here or at another edge
+	writing  bool    // writer runs
+	ready    bool    // the registration is made and has not ended, so the host can be written to
 }
 
 // Limits on the messages of a host on its control connection, per second and at
@@ -44,7 +48,7 @@ func (e *Edge) serveHost(w http.ResponseWriter, r *http.Request, host string) {
 		e.refused(RefusedUpgrade)
 		return
 	}
-	reg := &registration{edge: e, host: host, conn: conn, wake: make(chan struct{}, 1)}
+	reg := &registration{edge: e, host: host, conn: conn}
 	if !e.start(func() { reg.serve(grant) }) {
 		e.reject(conn, RefusedClosing, goingAway)
 		conn.Wait()
@@ -78,11 +82,12 @@ func (r *registration) serve(grant Grant) {
 	log := r.edge.opts.Logger.With("host", r.host)
 	log.Info("host registered", "subject", grant.Subject)
 	defer r.unregister(remove)
-	ended, done := make(chan struct{}), make(chan struct{})
-	go func() { defer close(done); r.write(ended) }()
+	r.mu.Lock()
+	r.ready = true
+	r.mu.Unlock()
+	r.startWriter()
 	r.read(remove)
-	close(ended)
-	<-done
+	r.stopWriter()
 	log.Info("host left", "err", r.conn.Err())
 }
 
@@ -222,7 +227,7 @@ func (r *registration) signal(o Offer) error {
 	if full {
 		return ErrBusy
 	}
-	r.wakeWriter()
+	r.startWriter()
 	return nil
 }
 
@@ -231,46 +236,7 @@ func (r *registration) askToMove() {
 	r.mu.Lock()
 	r.moving = true
 	r.mu.Unlock()
-	r.wakeWriter()
-}
-
-func (r *registration) wakeWriter() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
-// take returns what has to be sent to the host.
-func (r *registration) take() (out [][]byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, o := range r.offers {
-		out = append(out, message{Type: typeLane, Lane: o.Lane, Secret: o.Secret, Edge: o.Edge}.encode())
-	}
-	if r.moving {
-		out = append(out, message{Type: typeDrain}.encode())
-	}
-	r.offers, r.moving = nil, false
-	return out
-}
-
-// write sends the offers to the host until the connection has ended.
-func (r *registration) write(ended <-chan struct{}) {
-	first := message{Type: typeRegistered, Edges: r.edge.opts.Edges.String()}
-	if r.conn.WriteBatch([][]byte{first.encode()}) != nil {
-		return
-	}
-	for {
-		select {
-		case <-r.wake:
-			if r.conn.WriteBatch(r.take()) != nil {
-				return
-			}
-		case <-ended:
-			return
-		}
-	}
+	r.startWriter()
 }
 
 // read handles the host's messages until the connection ends.

@@ -2,7 +2,9 @@ package relay
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -33,6 +35,9 @@ func flood(sent *atomic.Int64) func(context.Context, *ws.Conn, LaneInfo) {
 	}
 }
 
+// patient connections wait for the other end however slow the machine is.
+var patient = ws.Options{WriteStall: time.Hour, PingAfter: time.Hour, DeadAfter: 2 * time.Hour}
+
 // A client that does not read blocks only its own lane. The relay runs in a
 // separate process, so its memory can be measured. 200 lanes open, exchange
 // messages and close in the meantime.
@@ -40,10 +45,10 @@ func TestAStalledClientBlocksOnlyItsLane(t *testing.T) {
 	p := startChild(t, "edge", "")
 	n := p.network()
 	var sent atomic.Int64
-	u := startUplink(t, n, UplinkOptions{Serve: flood(&sent), Drain: time.Millisecond, Conn: ws.Options{WriteStall: time.Minute}})
+	u := startUplink(t, n, UplinkOptions{Serve: flood(&sent), Drain: time.Millisecond, Conn: patient})
 	u.await(t, Registered)
 	before := p.resident(false)
-	stalled := dialHost(t, n, "laptop", userToken, ws.Options{})
+	stalled := dialHost(t, n, "laptop", userToken, patient)
 	_ = stalled.WriteBatch([][]byte{[]byte("flood")}) // and never reads
 	full, same := int64(0), 0
 	eventually(t, "the sockets are full", func() bool { // the only sign is that the flood makes no progress
@@ -75,8 +80,8 @@ func TestAStalledClientBlocksOnlyItsLane(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if now := sent.Load(); now != full {
-		t.Errorf("the host's lane sent more: %d, then %d bytes", full, now)
+	if now, most := sent.Load(), socketBuffers(); now > most {
+		t.Errorf("the host's lane sent %d bytes, and then %d; sockets and edge hold at most %d", full, now, most)
 	}
 	t.Logf("resident: %.1f MB at first, %.1f MB at most; the stalled lane's host wrote %d MiB and waits", before, p.resident(true), full>>20)
 	if peak := p.resident(true); peak > 40 && !raceEnabled {
@@ -90,6 +95,21 @@ func TestAStalledClientBlocksOnlyItsLane(t *testing.T) {
 			t.Fatalf("%d bytes, %v", len(m), err)
 		}
 	}
+}
+
+// socketBuffers returns how many bytes fit what is between a host and a client that does not
+// read: the buffers of four sockets as Linux limits them, those of the edge, and a message at
+// the host.
+func socketBuffers() int64 {
+	all := int64(4 << 20)
+	for _, name := range []string{"tcp_wmem", "tcp_rmem"} {
+		text, _ := os.ReadFile("/proc/sys/net/ipv4/" + name)
+		most := int64(16 << 20) // on other systems
+		var least, usual int64
+		_, _ = fmt.Sscan(string(text), &least, &usual, &most)
+		all += 2 * most
+	}
+	return all
 }
 
 // Flow control is end to end: the host can write only what fits the sockets in

@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"sync"
@@ -40,6 +42,19 @@ func (k *keys) find(secret string) (ws.Grant, bool) {
 	}
 	e, ok := k.store.Find(secret)
 	return grantOf(e), ok
+}
+
+// byID returns what the token with an id grants, and the SHA-256 of the token in hex, which
+// is "" if there is none.
+func (k *keys) byID(id string) (ws.Grant, string) {
+	for _, t := range *k.fixed.Load() {
+		sum := sha256.Sum256([]byte(t.Secret))
+		if hash := hex.EncodeToString(sum[:]); ws.TokenID(t.Secret) == id {
+			return ws.Grant{Role: t.Role, ClientID: t.ClientID, Token: id, Name: t.Name}, hash
+		}
+	}
+	e, hash := k.store.Entry(id)
+	return grantOf(e), hash
 }
 
 // valid reports whether a token grants what it did. A connection that the program has

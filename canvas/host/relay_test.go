@@ -3,12 +3,12 @@ package host_test
 import (
 	"context"
 	"errors"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay/relaytest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -16,51 +16,14 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 )
 
-// oneToken grants everything to one token.
-type oneToken string
-
-func (o oneToken) Authorize(_ context.Context, _ relay.Audience, token, _ string) (relay.Grant, error) {
-	if token != string(o) {
-		return relay.Grant{}, relay.ErrUnknownToken
-	}
-	return relay.Grant{Subject: "laptop"}, nil
-}
-
 // throughRelay starts a relay at which the host is registered, and returns the address for
 // clients. Those that show the host nothing have a role.
 func throughRelay(t *testing.T, h *host.Host, role string) string {
 	t.Helper()
-	srv := httptest.NewUnstartedServer(nil)
-	edge := relay.New(relay.EdgeOptions{Hosts: []string{srv.Listener.Addr().String()}, Authorizer: oneToken("relay-token")})
-	srv.Config.Handler = edge
-	srv.Start()
-	registered := make(chan struct{}, 1)
-	at := "ws" + strings.TrimPrefix(srv.URL, "http") + "/"
-	up, err := relay.NewUplink(relay.UplinkOptions{
-		URL: at, Token: "relay-token", Host: "laptop",
-		Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
-			h.ServeSocket(socket, ws.Grant{Role: role, Name: "relay " + lane.Person})
-		},
-		Progress: func(p relay.Progress) {
-			if p.State == relay.Registered {
-				registered <- struct{}{}
-			}
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = up.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		_ = edge.Close(context.Background())
-		srv.Close()
-	})
-	<-registered
-	return at + "ahp/laptop"
+	origin := relaytest.Start(t, relaytest.Options{Serve: func(_ context.Context, socket *ws.Conn, lane relay.LaneInfo) {
+		h.ServeSocket(socket, ws.Grant{Role: role, Name: "relay " + lane.Person})
+	}})
+	return "ws" + strings.TrimPrefix(origin, "http") + "/ahp/" + relaytest.Host
 }
 
 // TestTokensThroughARelay: a client behind a relay has what a token of the host grants,

@@ -23,13 +23,13 @@ type refusal struct {
 
 // Prove implements [server.Credentials].
 func (s shownTokens) Prove(shown ahp.ShownToken, clientID, challenge string) (ws.Grant, error) {
-	e, hash := s.h.keys.store.Entry(shown.ID)
+	grant, hash := s.h.keys.byID(shown.ID)
 	// An unknown token takes as long as a wrong proof.
 	proof := ahp.LaneProof(cmp.Or(hash, "none"), clientID, challenge)
-	if subtle.ConstantTimeCompare([]byte(proof), []byte(shown.Proof)) != 1 || hash == "" || e.Role == RoleAgent {
+	if subtle.ConstantTimeCompare([]byte(proof), []byte(shown.Proof)) != 1 || hash == "" || grant.Role == RoleAgent {
 		return ws.Grant{}, ahp.Errorf(ahp.CodePermissionDenied, "the host does not know this token").With(refusal{Code: "token_unknown"})
 	}
-	return grantOf(e), nil
+	return grant, nil
 }
 
 // Redeem implements [server.Credentials].

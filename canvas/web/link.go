@@ -25,6 +25,12 @@ func InvitationAt(relayLink, invitation string) string {
 	return relayLink + "&invite=" + url.QueryEscape(invitation)
 }
 
+// ViewAt adds the host's view token to the address of a host's page at a relay. The page proves
+// to the host that it has the token, and does not send it.
+func ViewAt(relayLink, viewToken string) string {
+	return relayLink + "&view=" + url.QueryEscape(viewToken)
+}
+
 func link(base, member, secret, session string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSuffix(base, "/"))

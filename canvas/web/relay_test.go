@@ -3,12 +3,13 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay/relaytest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/ahp/token"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
@@ -16,16 +17,6 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
-
-// relayToken grants everything at a relay.
-type relayToken struct{}
-
-func (relayToken) Authorize(_ context.Context, _ relay.Audience, token, _ string) (relay.Grant, error) {
-	if token != "relay-token" {
-		return relay.Grant{}, relay.ErrUnknownToken
-	}
-	return relay.Grant{Subject: "laptop"}, nil
-}
 
 // startRelay starts a relay with the page, at which the host is registered as laptop, and
 // returns its origin. The relay's token alone opens nothing at the host.
@@ -48,42 +39,13 @@ func startRelayWith(t *testing.T, h *host.Host, sealing *seal.Host, all *recordi
 // returns the relay's origin.
 func serveAtRelay(t testing.TB, all *recording, serve func(context.Context, *ws.Conn, relay.LaneInfo)) string {
 	t.Helper()
-	srv := httptest.NewUnstartedServer(nil)
+	o := relaytest.Options{Serve: serve, Page: func(origin string, edge *relay.Edge) (http.Handler, error) {
+		return web.New(web.Options{AppOrigins: []string{origin}, App: edge})
+	}}
 	if all != nil {
-		srv.Listener = recordingListener{srv.Listener, all}
+		o.Listen = func(ln net.Listener) net.Listener { return recordingListener{ln, all} }
 	}
-	at := strings.Replace(srv.Listener.Addr().String(), "127.0.0.1", "localhost", 1)
-	edge := relay.New(relay.EdgeOptions{Hosts: []string{at}, Origins: []string{"http://" + at}, Authorizer: relayToken{}})
-	page, err := web.New(web.Options{AppOrigins: []string{"http://" + at}, App: edge})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv.Config.Handler = http.Handler(page)
-	srv.Start()
-	registered := make(chan struct{}, 1)
-	up, err := relay.NewUplink(relay.UplinkOptions{
-		URL: "ws://" + at + "/", Token: "relay-token", Host: "laptop",
-		Serve: serve,
-		Progress: func(p relay.Progress) {
-			if p.State == relay.Registered {
-				registered <- struct{}{}
-			}
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = up.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		_ = edge.Close(context.Background())
-		srv.Close()
-	})
-	<-registered
-	return "http://" + at
+	return relaytest.Start(t, o)
 }
 
 // TestInvitationAtARelay: the page of a relay exchanges an invitation for a token of the
@@ -109,4 +71,40 @@ func TestInvitationAtARelay(t *testing.T) {
 	webtest.Eval[any](t, p, `localStorage.clear()`)
 	stranger := b.Open(t, link)
 	stranger.Wait(t, fmt.Sprintf("(%s + document.body.innerText).includes(%q)", words, "This link was used already, at "))
+}
+
+// TestALinkOfARelay: the link of a host at a relay has the host's view token, which the relay
+// never sees. Links that a person copies lead to the same host through the same relay, and
+// have an invitation instead.
+func TestALinkOfARelay(t *testing.T) {
+	e := start(t, nil, helloSite("one"))
+	key, seen := seal.NewKey(), &recording{}
+	at := startRelayWith(t, e.host, seal.NewHost(key, relaytest.Host, true), seen) + "/#tkn=" + relaytest.Token + "&host=" + relaytest.Host
+	for name, link := range map[string]string{"sealed": at + "&key=" + key.Public().String(), "clear": at} {
+		t.Run(name, func(t *testing.T) {
+			p := webtest.Start(t).Open(t, web.ViewAt(link, viewToken))
+			shown(t, p, 1)
+			p.Reload(t)
+			shown(t, p, 1)
+			webtest.Eval[any](t, p, `void (Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } } }))`)
+			choose(t, p, "Copy a link that only shows")
+			p.Wait(t, `Boolean(window.copied)`)
+			copied := webtest.Eval[string](t, p, `window.copied`)
+			if strings.Contains(copied, viewToken) || !strings.HasSuffix(copied, "&canvas=one") {
+				t.Errorf("the link is %s", copied)
+			}
+			guest := webtest.Start(t).Open(t, copied)
+			shown(t, guest, 1)
+			guest.Reload(t)
+			shown(t, guest, 1)
+			if address := webtest.Eval[string](t, guest, `location.href`); strings.Contains(address, relaytest.Token) || strings.Contains(address, "invite") {
+				t.Errorf("the address is %s", address)
+			}
+			if found := seen.finds(viewToken); found != "" {
+				t.Errorf("the relay sees %q of the view token", found)
+			}
+			wrong := webtest.Start(t).Open(t, web.ViewAt(link, "a-token-that-was-replaced"))
+			wrong.Wait(t, fmt.Sprintf("(%s + document.body.innerText).includes(%q)", words, "The link is not valid here."))
+		})
+	}
 }

@@ -86,5 +86,5 @@ func (t *target) startRelay(ctx context.Context, binary string) ([]string, error
 		return nil, err
 	}
 	t.relay, t.relayToken = at.Relay, made.ClientToken
-	return []string{"--relay", t.relay, "--relay-token-file", key, "--relay-clear"}, nil
+	return []string{"--relay", t.relay, "--relay-token-file", key, "--relay-clear", "--relay-role", "view"}, nil
 }

@@ -38,6 +38,7 @@ type Directory struct {
 	unsettled time.Time
 	leaving   bool
 	logged    time.Time
+	remedy    string // why NATS does not accept this edge, and what to do; "" if it did last
 }
 
 var _ relay.Fleet = (*Directory)(nil)
@@ -239,6 +240,10 @@ func (d *Directory) warn(text string, args ...any) {
 func (d *Directory) failed(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrSlowConsumer) {
 		d.count.dropped.Add(1)
+	}
+	if remedy(err) != "" {
+		d.notAccepted(err)
+		return
 	}
 	d.warn("NATS reports an error", "err", err)
 }

@@ -1,7 +1,6 @@
 package natsdir
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay/relaytest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -306,17 +306,9 @@ func connectClient(t testing.TB, f *fleet, host string, at int) *ws.Conn {
 	return c
 }
 
-func ask(c *ws.Conn, text string) (string, error) {
-	if err := c.WriteBatch([][]byte{[]byte(text)}); err != nil {
-		return "", err
-	}
-	m, err := c.ReadMessage()
-	return string(m), err
-}
-
 func wantAnswer(t testing.TB, c *ws.Conn, host, text string) {
 	t.Helper()
-	if got, err := ask(c, text); err != nil || got != host+": "+text {
+	if got, err := relaytest.Ask(c, text); err != nil || got != host+": "+text {
 		t.Fatalf("%s answers %.40q, %v", host, got, err)
 	}
 }
@@ -332,28 +324,6 @@ func wantClose(t testing.TB, c *ws.Conn, code ws.CloseCode) {
 			return
 		}
 	}
-}
-
-// logs collects log lines.
-type logs struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (l *logs) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // registered waits until a host is registered at edge i alone, and until all servers of NATS

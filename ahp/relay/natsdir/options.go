@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -67,6 +68,10 @@ func (o Options) check() error {
 		return fmt.Errorf("natsdir: prefix %q is not 1 to 4 names of letters, digits, - and _, separated by dots", o.Prefix)
 	case o.Edges.Empty():
 		return errors.New("natsdir: Options.Edges is empty; hosts would dial no edge")
+	case o.Creds != "":
+		if _, err := os.Stat(o.Creds); err != nil { // its content is read at each connection, since it can be renewed
+			return fmt.Errorf("natsdir: NATS credentials: %w", err)
+		}
 	}
 	return nil
 }
@@ -94,6 +99,7 @@ func (d *Directory) natsOptions() []nats.Option {
 		nats.IgnoreAuthErrorAbort(), // credentials can be renewed
 		nats.ConnectHandler(func(*nats.Conn) { d.connected() }), nats.ReconnectHandler(func(*nats.Conn) { d.connected() }),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { d.disconnected() }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { d.notAccepted(err) }),
 		nats.ErrorHandler(d.failed), nats.ClosedHandler(func(*nats.Conn) { close(d.closed) }),
 	}
 	if o.Creds != "" {

@@ -22,6 +22,9 @@ func (d *Directory) beat(ctx context.Context) {
 			return
 		case <-tick.C:
 			d.forgetEdges()
+			if !d.nc.IsConnected() {
+				d.notAccepted(d.nc.LastError())
+			}
 		}
 	}
 }
@@ -89,7 +92,7 @@ func (d *Directory) announceSoon() {
 func (d *Directory) connected() {
 	<-d.ready
 	d.mu.Lock()
-	d.unsettled = time.Now()
+	d.unsettled, d.remedy = time.Now(), ""
 	d.mu.Unlock()
 	d.opts.Logger.Info("connected to NATS")
 	d.announceSoon()

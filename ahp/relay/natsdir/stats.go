@@ -72,8 +72,13 @@ func (d *Directory) Stats() Stats {
 
 // Degraded returns why clients cannot reach hosts at other edges, or nil.
 func (d *Directory) Degraded() error {
-	if !d.nc.IsConnected() {
-		return errors.New("NATS cannot be reached: hosts at this edge can be reached from here, and hosts at other edges cannot")
+	if d.nc.IsConnected() {
+		return nil
 	}
-	return nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.remedy != "" {
+		return errors.New("NATS does not accept this relay: " + d.remedy)
+	}
+	return errors.New("NATS cannot be reached: hosts at this edge can be reached from here, and hosts at other edges cannot")
 }

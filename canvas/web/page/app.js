@@ -33,7 +33,7 @@ import { Timeline } from "./timeline.js";
 import { byId, notice, skipLink } from "./ui.js";
 import { UndoBar } from "./undo.js";
 
-const { token: kept, invitation, session, host, key } = takeKey();
+const { token: kept, view, invitation, session, host, key } = takeKey();
 let token = kept;
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
 
@@ -60,7 +60,7 @@ const timeline = new Timeline(session, client.clientId, (method, params) => clie
 const attention = new Attention(showCard, () => retitled());
 const undo = new UndoBar((method, params) => client.request(method, params), (c, a) => client.dispatch(c, a));
 const problems = new Problems({
-  host, key, session, token: () => token, state: () => state, cards, note: (text) => timeline.note(text), ready: () => askPeople(),
+  host, key, view, session, token: () => token, state: () => state, cards, note: (text) => timeline.note(text), ready: () => askPeople(),
   retry: () => client.retryNow(), gallery: () => gallery.open(),
 });
 const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params), host ? showHealth : () => {});
@@ -197,10 +197,12 @@ function show(id) {
   card.frame.focus();
 }
 
+/** @type {import("./share.js").Sharing} At a relay, a link has the relay's token, too. */
+const sharing = { session, relay: host ? { tkn: token, host, ...(key && { key }) } : {}, request: (method, params) => client.request(method, params) };
+
 /** @param {string} id of a canvas @param {HTMLElement} button */
 function openMenuOf(id, button) {
   const card = cardOf(id);
-  const sharing = host ? undefined : { session, request: (/** @type {string} */ method, /** @type {any} */ params) => client.request(method, params) };
   openMenu(button, card ? cardMenu(card, layout, show, sharing) : []);
 }
 
@@ -292,6 +294,6 @@ function begin(redeemed) {
   const why = host && key && (!sealed ? "incomplete" : !crypto.subtle ? "insecure" : "");
   if (why) return problems.notSealed(why);
   if (!token) return problems.noToken(redeemed);
-  client.start([session], token, host ? { token: invitation ? "" : personAt(host), invitation } : {});
+  client.start([session], token, host ? { token: invitation ? "" : view || personAt(host), invitation } : {});
   if (redeemed && "used" in redeemed) notice(usedNotice(redeemed.used));
 }

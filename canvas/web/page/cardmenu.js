@@ -7,7 +7,7 @@ import { copyLink, copyOf, saveCopy } from "./share.js";
 
 /**
  * @param {Card} card @param {import("./layout.js").Layout} layout @param {(id: string) => void} show
- * @param {{ session: string, request: (method: string, params: any) => Promise<any> } | undefined} sharing undefined: a relay does not know its hosts' invitations
+ * @param {import("./share.js").Sharing} sharing
  * @returns {Item[]}
  */
 export function cardMenu(card, layout, show, sharing) {
@@ -27,10 +27,10 @@ export function cardMenu(card, layout, show, sharing) {
   ];
 }
 
-/** What a person takes from a canvas or gives to others. @param {Card} card @param {Parameters<typeof cardMenu>[3]} sharing @returns {Item[]} */
+/** What a person takes from a canvas or gives to others. @param {Card} card @param {import("./share.js").Sharing} sharing @returns {Item[]} */
 function shareItems(card, sharing) {
   const copy = copyOf(card.state);
-  const link = (/** @type {"view" | "read"} */ role) => sharing && copyLink(sharing.request, sharing.session, card.ref.instanceId, role);
+  const link = (/** @type {"view" | "read"} */ role) => copyLink(sharing, card.ref.instanceId, role);
   return [
     ...(!sharing ? [] : [
       { text: "Copy a link for someone", icon: /** @type {const} */ ("link"), apart: true, run: () => link("view") },
@@ -38,5 +38,9 @@ function shareItems(card, sharing) {
     ]),
     ...(copy ? [{ text: "Save a copy…", icon: /** @type {const} */ ("save"), run: () => saveCopy(copy.name, card.frame.read(copy.path)) }] : []),
     ...(card.frame.printable ? [{ text: "Print", icon: /** @type {const} */ ("print"), run: () => card.frame.print() }] : []),
+    { text: "Copy a link for someone", icon: /** @type {const} */ ("copy"), run: () => link("view") },
+    { text: "Copy a link that only shows", icon: /** @type {const} */ ("copy"), run: () => link("read") },
+    ...(copy ? [{ text: "Save a copy…", run: () => saveCopy(copy.name, card.readCopy(copy.path)) }] : []),
+    ...(card.printable ? [{ text: "Print", run: () => card.print() }] : []),
   ];
 }

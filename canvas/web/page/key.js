@@ -12,11 +12,15 @@
 // A link can hold an invitation instead, which is good once. The page exchanges it for a
 // token of this browser, which is stored in localStorage: it can be revoked alone, and
 // the link cannot be opened again.
+//
+// At a relay the token of the link is the relay's, and opens only the way to the host. The
+// link has the host's view token, too. The page proves to the host that it has it.
 
 import { BASE } from "./base.js";
 
 const TOKEN = "tkn";
 const INVITATION = "invite";
+const VIEW = "view";
 const OPENED = "opened";
 const PERSON = "person ";
 export const DEFAULT_SESSION = "ahp-session:/default";
@@ -28,7 +32,7 @@ export const LOOKING = new URLSearchParams(location.hash.slice(1)).get("look") ?
  * Reads the link of the page. host is the host's name at a relay, and "" if the host
  * itself serves the page; key is the host's public key, and "" if the link has none. Both
  * stay in the address, so that a reload finds them.
- * @returns {{ token: string, invitation: string, session: string, host: string, key: string }} token and invitation are "" if no link was opened in this browser
+ * @returns {{ token: string, view: string, invitation: string, session: string, host: string, key: string }} token and invitation are "" if no link was opened in this browser; view is the host's view token at a relay, and "" if there is an invitation or none
  */
 export function takeKey() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -37,6 +41,8 @@ export function takeKey() {
   const session = given.get("session") ?? DEFAULT_SESSION;
   const host = given.get("host") ?? "";
   const key = given.get("key") ?? "";
+  const view = given.get(VIEW);
+  const kept = `${VIEW} ${host}`;
   if (token !== null || invitation) {
     const rest = new URLSearchParams();
     if (host) rest.set("host", host);
@@ -46,8 +52,9 @@ export function takeKey() {
     if (canvas) rest.set("canvas", canvas);
     history.replaceState(null, "", location.pathname + location.search + (rest.size ? `#${rest}` : ""));
     if (token !== null) withStorage((tab) => tab.setItem(TOKEN, token));
+    if (view !== null) withStorage((tab) => tab.setItem(kept, view));
   }
-  return { token: token ?? withStorage((tab) => tab.getItem(TOKEN)) ?? withStorage((all) => all.getItem(TOKEN), "local") ?? "", invitation, session, host, key };
+  return { token: token ?? withStorage((tab) => tab.getItem(TOKEN)) ?? withStorage((all) => all.getItem(TOKEN), "local") ?? "", view: invitation ? "" : view ?? withStorage((tab) => tab.getItem(kept)) ?? "", invitation, session, host, key };
 }
 
 /**
@@ -65,6 +72,9 @@ export function openedLink() {
 
 /** Returns the token of this browser at a relay's host, or undefined. @param {string} host */
 export const personAt = (host) => withStorage((all) => all.getItem(`${PERSON}${host}`) ?? undefined, "local");
+
+/** Forgets the host's view token of this tab. @param {string} host */
+export const dropView = (host) => withStorage((tab) => tab.removeItem(`${VIEW} ${host}`));
 
 /** Keeps it; "" forgets it. @param {string} host @param {string} token */
 export const keepPerson = (host, token) => withStorage((all) => (token ? all.setItem(`${PERSON}${host}`, token) : all.removeItem(`${PERSON}${host}`)), "local");

@@ -2,7 +2,7 @@
 // What concerns the whole page: the state of the connection, problems, and that nothing is
 // open. A problem is shown above the canvases, or in their place if none is open.
 import { UNVERIFIED } from "./ahp.js";
-import { DEFAULT_SESSION, dropKey, keepPerson, personAt } from "./key.js";
+import { DEFAULT_SESSION, dropKey, dropView, keepPerson, personAt } from "./key.js";
 import { BROKEN } from "./seal.js";
 import { showBanner, showConnection, showEmpty, showNextStep } from "./ui.js";
 
@@ -10,20 +10,23 @@ import { showBanner, showConnection, showEmpty, showNextStep } from "./ui.js";
 
 /**
  * @typedef {{
- *   host: string, key: string, session: string, token: () => string,
+ *   host: string, key: string, view: string, session: string, token: () => string,
  *   state: () => any,
  *   cards: Map<string, import("./card.js").Card>,
  *   note: (text: string) => void,
  *   ready: () => void,
  *   retry: () => void,
  *   gallery: () => void,
- * }} Page host: at a relay, or ""; key: of the host, if the relay cannot read the connection, or ""; state: of the session; note: adds to the activity; ready: the page is connected
+ * }} Page host: at a relay, or ""; key: of the host, if the relay cannot read the connection, or ""; view: the host's view token at a relay, or ""; state: of the session; note: adds to the activity; ready: the page is connected
  */
 
 const BLIP = 2_000; // ms without a connection that disable nothing
 const SUSPICION = "If that was not you, “ahp-canvas people revoke” locks that browser out.";
 
 const IN_TERMINAL = "To see the canvases without this browser, run “ahp-canvas view LINK” with the whole link.";
+
+/** @type {Word} */
+const NOT_VALID = { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last, or ask for a new one: “ahp-canvas link” prints it." };
 
 /** Why there is no sealed connection. @type {Record<string, Word>} */
 const SEALING = {
@@ -149,16 +152,20 @@ export class Problems {
 
   /** @param {Extract<import("./ahp.js").Status, { state: "refused" }>} s */
   #refused(s) {
-    const { cards, host, token } = this.#page;
+    const { cards, host, view, token } = this.#page;
     showConnection("refused", "Refused");
     if (s.why === "token") dropKey(token());
     cards.forEach((card) => card.cutOff(true));
+    if (s.why === "person" && view) {
+      dropView(host);
+      return this.set(NOT_VALID);
+    }
     if (s.why === "person" && host) keepPerson(host, "");
     if (s.why === "used") return personAt(host) ? location.reload() : this.#usedLink(s.at); // the address has no invitation any more
     if (s.why === "person") return this.#invalidLink();
     if (s.why in SEALING) return this.set(SEALING[s.why]);
     this.set(s.why === "token"
-      ? { title: "The link is not valid here.", text: "The host does not accept this link's token. Open the link that the host printed last, or ask for a new one: “ahp-canvas link” prints it." }
+      ? NOT_VALID
       : { title: "This page and the host use different protocol versions.", text: "Reload the page. If that does not help, the page and the host come from different releases.", action: ["Reload", () => location.reload()] });
   }
 

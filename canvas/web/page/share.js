@@ -10,14 +10,16 @@ const UNITS = ["bytes", "KB", "MB"];
 /** The file that the provider offers. @param {any} state @returns {{ name: string, path: string } | undefined} */
 export const copyOf = (state) => state?._meta?.[COPY];
 
+/** @typedef {{ session: string, relay: Record<string, string>, request: (method: string, params: any) => Promise<any> }} Sharing relay: what a link needs to reach the host through a relay; {} without one */
+
 /**
  * Makes an invitation, and puts its link into the clipboard.
- * @param {(method: string, params: any) => Promise<any>} request @param {string} session @param {string} id of the canvas @param {"view" | "read"} role
+ * @param {Sharing} sharing @param {string} id of the canvas @param {"view" | "read"} role
  */
-export async function copyLink(request, session, id, role) {
+export async function copyLink({ request, session, relay }, id, role) {
   try {
     const { invitation, seconds } = await request("x-ahp-canvas/invite", { channel: session, role });
-    const link = `${location.origin}${location.pathname}#${new URLSearchParams({ invite: invitation, session, canvas: id })}`;
+    const link = `${location.origin}${location.pathname}#${new URLSearchParams({ ...relay, invite: invitation, session, canvas: id })}`;
     const what = role === "read" ? "The link only shows the canvases." : "The link lets someone use the canvases as you do.";
     const text = `${what} It is good once, for ${Math.round(seconds / 60)} minutes.`;
     await navigator.clipboard.writeText(link).then(

@@ -31,6 +31,11 @@ func Labeled(name, help, label, is string, value func() float64) Metric {
 	return Metric{name, help, prometheus.NewDesc(name, help, nil, prometheus.Labels{label: is}), prometheus.GaugeValue, value}
 }
 
+// LabeledCounter returns a Counter with a label.
+func LabeledCounter(name, help, label, is string, value func() float64) Metric {
+	return Metric{name, help, prometheus.NewDesc(name, help, nil, prometheus.Labels{label: is}), prometheus.CounterValue, value}
+}
+
 func newMetric(kind prometheus.ValueType, name, help string, value func() float64) Metric {
 	return Metric{name, help, prometheus.NewDesc(name, help, nil, nil), kind, value}
 }

@@ -168,7 +168,7 @@ func (f *far) open(t *testing.T) {
 // dial connects a client to the host, in the client's namespace and through the relay.
 func (f *far) dial(t *testing.T, opts client.Options) *client.Client {
 	t.Helper()
-	opts.Token, opts.TLS, opts.Seal = f.key.ClientToken, &tls.Config{RootCAs: f.roots}, identityOf(t, f.server.Link)
+	opts.Token, opts.HostToken, opts.TLS, opts.Seal = f.key.ClientToken, f.server.ViewToken, &tls.Config{RootCAs: f.roots}, identityOf(t, f.server.Link)
 	from := dialer(f.net.client)
 	opts.NetDial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return from(ctx, network, relayToClient+":"+relayPort)

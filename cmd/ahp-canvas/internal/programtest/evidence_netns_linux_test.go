@@ -40,17 +40,7 @@ func newNetwork(t *testing.T) network {
 		missing(t, "there is no ip (iproute2)")
 	}
 	removeLeftOvers(t)
-	name := func(role string) string { return fmt.Sprintf("%s-%d-%s", nsPrefix, os.Getpid(), role) }
-	n := network{name("host"), name("relay"), name("client")}
-	for _, ns := range []string{n.host, n.relay, n.client} {
-		t.Cleanup(func() { removeNamespace(ns) })
-		if out, err := exec.Command("ip", "netns", "add", ns).CombinedOutput(); err != nil {
-			missing(t, fmt.Sprintf("ip netns add: %v: %s", err, out))
-		}
-		ip(t, "-n", ns, "link", "set", "lo", "up")
-		// A new namespace has the machine's own setting.
-		ip(t, "netns", "exec", ns, "sh", "-c", "echo 0 > /proc/sys/net/ipv4/ip_forward")
-	}
+	n := network{addNamespace(t, "host"), addNamespace(t, "relay"), addNamespace(t, "client")}
 	wire(t, n.relay, "to-host", relayToHost, n.host, "to-relay", hostAddress)
 	wire(t, n.relay, "to-client", relayToClient, n.client, "to-relay", clientAddress)
 	hosts := filepath.Join("/etc/netns", n.host)
@@ -61,6 +51,20 @@ func newNetwork(t *testing.T) network {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// addNamespace creates a namespace that does not forward, and removes it when the test ends.
+func addNamespace(t *testing.T, role string) string {
+	t.Helper()
+	ns := fmt.Sprintf("%s-%d-%s", nsPrefix, os.Getpid(), role)
+	t.Cleanup(func() { removeNamespace(ns) })
+	if out, err := exec.Command("ip", "netns", "add", ns).CombinedOutput(); err != nil {
+		missing(t, fmt.Sprintf("ip netns add: %v: %s", err, out))
+	}
+	ip(t, "-n", ns, "link", "set", "lo", "up")
+	// A new namespace has the machine's own setting.
+	ip(t, "netns", "exec", ns, "sh", "-c", "echo 0 > /proc/sys/net/ipv4/ip_forward")
+	return ns
 }
 
 // ip runs iproute2 and fails the test if that fails.

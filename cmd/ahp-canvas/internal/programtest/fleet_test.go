@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,9 +22,12 @@ import (
 )
 
 // natsServer starts a NATS server in this process.
-func natsServer(t *testing.T) *natsd.Server {
+func natsServer(t *testing.T) *natsd.Server { return natsServerFor(t, "", "") }
+
+// natsServerFor starts a NATS server that one user may use; "" is everyone.
+func natsServerFor(t *testing.T, user, password string) *natsd.Server {
 	t.Helper()
-	s, err := natsd.NewServer(&natsd.Options{Host: "127.0.0.1", Port: natsd.RANDOM_PORT, NoSigs: true, NoLog: true})
+	s, err := natsd.NewServer(&natsd.Options{Host: "127.0.0.1", Port: natsd.RANDOM_PORT, NoSigs: true, NoLog: true, Username: user, Password: password})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +103,7 @@ func TestFleet(t *testing.T) {
 		for _, host := range []string{"one", "two"} {
 			last = m.lane(e.at, host, keys[host].ClientToken)
 		}
-		c, err := client.Dial(t.Context(), e.at+"ahp/three", client.Options{Token: keys["three"].ClientToken, Seal: identityOf(t, s.Link)})
+		c, err := client.Dial(t.Context(), e.at+"ahp/three", client.Options{Token: keys["three"].ClientToken, HostToken: s.ViewToken, Seal: identityOf(t, s.Link)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +167,7 @@ func (m *machine) refusesTokens(at string, keys map[string]relaykey.Key) {
 // echoAt runs a host in this process that repeats what it receives, until the test ends.
 func echoAt(t *testing.T, at string, k relaykey.Key) {
 	t.Helper()
-	up, err := relay.NewUplink(relay.UplinkOptions{URL: at, Token: k.HostToken, Host: k.Host, Serve: func(ctx context.Context, c *ws.Conn, _ relay.LaneInfo) {
+	runUplink(t, relay.UplinkOptions{URL: at, Token: k.HostToken, Host: k.Host, Serve: func(ctx context.Context, c *ws.Conn, _ relay.LaneInfo) {
 		defer context.AfterFunc(ctx, func() { c.Close(ws.CodeGoingAway, "") })()
 		for {
 			text, err := c.ReadMessage()
@@ -172,13 +176,21 @@ func echoAt(t *testing.T, at string, k relaykey.Key) {
 			}
 		}
 	}})
+}
+
+// runUplink keeps a host of this process registered until the test ends. end waits for that.
+func runUplink(t *testing.T, o relay.UplinkOptions) (end func() error) {
+	t.Helper()
+	up, err := relay.NewUplink(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- up.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
+	end = sync.OnceValue(func() error { return <-ended })
+	t.Cleanup(func() { cancel(); _ = end() })
+	return end
 }
 
 // lane connects a client by an edge, and checks that its host answers.

@@ -27,6 +27,10 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if config := os.Getenv(natsVariable); config != "" {
+		serveNATS(config) // this process is a NATS server of another one's test
+		return
+	}
 	flag.Parse()
 	if testing.Short() {
 		os.Exit(m.Run()) // no test runs the program

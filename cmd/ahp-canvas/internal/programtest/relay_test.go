@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -80,6 +82,25 @@ func identityOf(t testing.TB, link string) *seal.Identity {
 	return &seal.Identity{Host: said.Get("host"), Key: key}
 }
 
+// flipping dials a connection that changes a bit of the first message behind both handshakes.
+func flipping(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, network, addr)
+	return &flippingConn{Conn: c}, err
+}
+
+type flippingConn struct {
+	net.Conn
+	writes int
+}
+
+func (c *flippingConn) Write(b []byte) (int, error) {
+	if c.writes++; c.writes == 3 {
+		b = append([]byte{}, b...)
+		b[len(b)-1] ^= 1
+	}
+	return c.Conn.Write(b)
+}
+
 func body(t *testing.T, address string) string {
 	t.Helper()
 	resp, err := http.Get(address)
@@ -125,7 +146,7 @@ func TestRelay(t *testing.T) {
 		t.Fatalf("the link is %s, the relay's page %s", s.Link, at.Page)
 	}
 	said, _ := url.ParseQuery(link.Fragment)
-	if said.Get("host") != "laptop" || said.Get("tkn") != k.ClientToken {
+	if said.Get("host") != "laptop" || said.Get("tkn") != k.ClientToken || said.Get("view") != s.ViewToken {
 		t.Errorf("the link says %v", said)
 	}
 	if page := body(t, at.Page); !strings.Contains(page, "app.js") {
@@ -139,11 +160,18 @@ func TestRelay(t *testing.T) {
 	if _, err := client.Dial(t.Context(), to, client.Options{Token: said.Get("tkn"), Seal: other}); ws.CodeOf(err) != ws.CodeSealBroken {
 		t.Errorf("a client that means another host: %v", err)
 	}
-	c, err := client.Dial(t.Context(), to, client.Options{Token: said.Get("tkn"), Seal: identityOf(t, s.Link)})
+	if _, err := client.Dial(t.Context(), to, client.Options{Token: said.Get("tkn"), Seal: identityOf(t, s.Link)}); !strings.Contains(fmt.Sprint(err), "role") {
+		t.Errorf("a client that has the relay's token alone: %v", err)
+	}
+	c, err := client.Dial(t.Context(), to, client.Options{Token: said.Get("tkn"), HostToken: said.Get("view"), Seal: identityOf(t, s.Link)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	if _, err := client.Dial(t.Context(), to, client.Options{Token: said.Get("tkn"), HostToken: said.Get("view"), Seal: identityOf(t, s.Link), NetDial: flipping}); ws.CodeOf(err) != ws.CodeSealBroken {
+		t.Errorf("a client whose message was changed: %v", err)
+	}
+	s.errs.await(t, "was changed on its way")
 	m.do(0, "open", "board")
 	view := m.start("view", "--json", s.Link)
 	if !strings.Contains(view.line, `"canvasId":"board"`) || !strings.Contains(view.line, `"url":"http://`) {
@@ -156,7 +184,7 @@ func TestRelay(t *testing.T) {
 	}
 	for address, wants := range map[string][]string{
 		admin:     {"ahp_relay_hosts 1", "ahp_relay_lanes 1", "ahp_relay_connections 3", `ahp_relay_refused_total{reason="offline"} 0`, "go_goroutines"},
-		hostAdmin: {"ahp_canvas_connections 1", "ahp_canvas_relay_registered 1", "process_open_fds"},
+		hostAdmin: {"ahp_canvas_connections 1", "ahp_canvas_relay_registered 1", `ahp_canvas_relay_refused_total{reason="clear"} 1`, `ahp_canvas_relay_refused_total{reason="handshake"} 2`, `ahp_canvas_relay_refused_total{reason="changed"} 1`, "process_open_fds"},
 	} {
 		have := body(t, "http://"+address+"/metrics")
 		for _, want := range wants {
@@ -211,7 +239,7 @@ func TestRelayClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, id := range map[string]*seal.Identity{"clear": nil, "sealed, with the key of the last run": id} {
-		c, err := client.Dial(t.Context(), strings.TrimSpace(r.line)+"ahp/laptop", client.Options{Token: k.ClientToken, Seal: id})
+		c, err := client.Dial(t.Context(), strings.TrimSpace(r.line)+"ahp/laptop", client.Options{Token: k.ClientToken, HostToken: clear.ViewToken, Seal: id})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -31,6 +31,8 @@ type relayed struct {
 	seal      seal.Key
 	host      *host.Host
 	uplinks   chan relay.Progress
+	dialer    func(ctx context.Context, network, addr string) (net.Conn, error) // nil is the usual one
+	at        string                                                            // the relay's URL
 	clients   []*client.Client
 	witness   *client.Client // is connected to the host directly
 
@@ -41,11 +43,7 @@ type relayed struct {
 const relayedClients = 6
 
 func newRelayed(t *testing.T) *relayed {
-	a := &relayed{
-		m: newMachine(t), seal: seal.NewKey(), uplinks: make(chan relay.Progress, 10_000),
-		invokes: newTally("invoke"), opens: newTally("open"), messages: newTally("message"),
-		reads: newTally("read"), titles: newTally("title"), sessions: newTally("session"),
-	}
+	a := makeRelayed(newMachine(t))
 	tokens := filepath.Join(t.TempDir(), "tokens.json")
 	made := a.m.do(0, "relay", "token", "--tokens", tokens, "--host", "laptop", "--lanes", "64")
 	if err := json.Unmarshal([]byte(made), &a.key); err != nil {
@@ -53,12 +51,26 @@ func newRelayed(t *testing.T) *relayed {
 	}
 	a.relayArgs = []string{"relay", "--listen", "127.0.0.1:" + freePort(t), "--tokens", tokens}
 	a.relay = a.m.start(a.relayArgs...)
+	a.at = strings.TrimSpace(a.relay.line)
+	a.connect(t)
+	return a
+}
+
+func makeRelayed(m *machine) *relayed {
+	return &relayed{
+		m: m, seal: seal.NewKey(), uplinks: make(chan relay.Progress, 10_000),
+		invokes: newTally("invoke"), opens: newTally("open"), messages: newTally("message"),
+		reads: newTally("read"), titles: newTally("title"), sessions: newTally("session"),
+	}
+}
+
+// connect starts the host, and connects the clients.
+func (a *relayed) connect(t *testing.T) {
 	a.serve(t)
 	a.watch(t)
 	for n := range relayedClients {
 		a.clients = append(a.clients, a.dial(t, n))
 	}
-	return a
 }
 
 // serve runs the host with its uplink until the test ends.
@@ -72,7 +84,7 @@ func (a *relayed) serve(t *testing.T) {
 	}
 	sealing := seal.NewHost(a.seal, a.key.Host, false)
 	up, err := relay.NewUplink(relay.UplinkOptions{
-		URL: a.url(), Token: a.key.HostToken, Host: a.key.Host,
+		URL: a.at, Token: a.key.HostToken, Host: a.key.Host, NetDial: a.dialer,
 		Serve: func(ctx context.Context, socket *ws.Conn, lane relay.LaneInfo) {
 			if sealing.Accept(ctx, socket, lane.Subject) != nil {
 				return // the client reconnects
@@ -107,8 +119,6 @@ func (a *relayed) serve(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-
-func (a *relayed) url() string { return strings.TrimSpace(a.relay.line) }
 
 func (a *relayed) registered() {
 	for p := range a.uplinks {
@@ -155,8 +165,8 @@ func (a *relayed) dial(t *testing.T, n int) *client.Client {
 			},
 		}}}, nil
 	})
-	c, err := client.Dial(t.Context(), a.url()+"ahp/laptop", client.Options{
-		ClientID: fmt.Sprint("relayed-", n), Token: a.key.ClientToken, Seal: &seal.Identity{Host: a.key.Host, Key: a.seal.Public()}, Backoff: client.NewBackoff(), Subscriptions: []string{host.DefaultSession},
+	c, err := client.Dial(t.Context(), a.at+"ahp/laptop", client.Options{
+		NetDial: a.dialer, ClientID: fmt.Sprint("relayed-", n), Token: a.key.ClientToken, Seal: &seal.Identity{Host: a.key.Host, Key: a.seal.Public()}, Backoff: client.NewBackoff(), Subscriptions: []string{host.DefaultSession},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -104,6 +104,40 @@ func TestUnitsAreHardened(t *testing.T) {
 	}
 }
 
+// TestFleetUnit checks that systemd accepts the unit of the relay with the override of
+// ahp/relay/README.md, and finds no more that it leaves open.
+func TestFleetUnit(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	dir := t.TempDir()
+	const unit = "ahp-canvas-relay.service"
+	// The socket of the unit is the packaged one; the program is where this test has built it.
+	for _, name := range []string{unit, "ahp-canvas-relay.socket"} {
+		text, err := os.ReadFile("../../packaging/systemd/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeUnit(t, filepath.Join(dir, name), string(text))
+	}
+	writeUnit(t, filepath.Join(dir, unit+".d", "override.conf"), readmeBlock(t, "../../../../ahp/relay/README.md", "[Service]\n"))
+	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", "--recursive-errors=one", filepath.Join(dir, unit)).CombinedOutput()
+	if text := string(out); err != nil || strings.Contains(text, "ahp-canvas") {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, text)
+	}
+}
+
+func writeUnit(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, "/usr/bin/ahp-canvas", binary)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func firstLine(out []byte) string {
 	s := bufio.NewScanner(strings.NewReader(string(out)))
 	s.Scan()

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,7 @@ type fleet struct {
 	givenFlag        func(string) bool
 	publicKeys       []ed25519.PublicKey // --token-key, after check
 	advertisedAtHost string              // the name and port of --advertise, after check
+	advertisedOrigin string              // the origin of a page at --advertise, after check
 }
 
 func (o *fleet) flags(cmd *cobra.Command) {
@@ -112,7 +114,7 @@ func (o *fleet) checkEdges() (err error) {
 	if err != nil {
 		return err // not for a URL that Allows
 	}
-	o.advertisedAtHost = u.Host
+	o.advertisedAtHost, o.advertisedOrigin = u.Host, "http"+strings.TrimPrefix(u.Scheme, "ws")+"://"+u.Host
 	return nil
 }
 

@@ -25,58 +25,46 @@ type edgeMetrics struct {
 	fleet func() natsdir.Stats // nil if this relay is alone
 }
 
-// edgeNumbers describes the numbers, by their names below ahp_relay_.
-var edgeNumbers = []listener.Description{
-	{Name: "ahp_relay_hosts", Kind: "gauge", Help: "Registered hosts."},
-	{Name: "ahp_relay_lanes_waiting", Kind: "gauge", Help: "Clients that wait for their host to connect."},
-	{Name: "ahp_relay_lanes", Kind: "gauge", Help: "Clients that are connected to their host; each takes two connections."},
-	{Name: "ahp_relay_connections", Kind: "gauge", Help: "WebSocket connections: one for each host, and two for each of its clients."},
-	{Name: "ahp_relay_lanes_opened_total", Kind: "counter", Help: "Clients that were connected to their host."},
-	{Name: "ahp_relay_bytes_total", Kind: "counter", Help: "Forwarded payload in bytes."},
-	{Name: "ahp_relay_slow_total", Kind: "counter", Help: "Lanes closed because the host or the client did not read."},
-	{Name: "ahp_relay_evicted_total", Kind: "counter", Help: "Lanes closed to make space for others who opened the same link."},
-	{Name: "ahp_relay_superseded_total", Kind: "counter", Help: "Registrations that a later one replaced."},
-	{Name: "ahp_relay_draining", Kind: "gauge", Help: "1 while the relay drains."},
-	{Name: "ahp_relay_join_seconds", Kind: "histogram", Help: "Time from the arrival of a client to its connection with the host."},
-	{Name: "ahp_relay_nats_connected", Kind: "gauge", Help: "1 while NATS can be reached."},
-	{Name: "ahp_relay_edges", Kind: "gauge", Help: "Other edges of the fleet that sent a sign of life recently."},
-	{Name: "ahp_relay_signals_total", Kind: "counter", Help: "Offers of lanes to other edges."},
-	{Name: "ahp_relay_signals_received_total", Kind: "counter", Help: "Offers of lanes from other edges."},
-	{Name: "ahp_relay_signals_refused_total", Kind: "counter", Help: "Offers from other edges with a URL that --edges does not allow."},
-	{Name: "ahp_relay_registrations_announced_total", Kind: "counter", Help: "Registrations that were announced again."},
-	{Name: "ahp_relay_nats_dropped_total", Kind: "counter", Help: "How often messages from NATS were dropped because this relay took them too slowly."},
-	{Name: "ahp_relay_nats_disconnects_total", Kind: "counter", Help: "Lost connections to NATS."},
-	{Name: "ahp_relay_refused_total", Kind: "counter", Help: "Refused requests and connections."},
+// number is one of the numbers.
+type number struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+}
+
+// edgeNumbers describes all numbers; define adds to it.
+var edgeNumbers []listener.Description
+
+func define(kind, name, help string, labels ...string) number {
+	edgeNumbers = append(edgeNumbers, listener.Description{Name: name, Kind: kind, Help: help})
+	n := number{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
+	if kind == "counter" {
+		n.kind = prometheus.CounterValue
+	}
+	return n
 }
 
 var (
-	descHosts   = edgeDesc("ahp_relay_hosts")
-	descWaiting = edgeDesc("ahp_relay_lanes_waiting")
-	descLanes   = edgeDesc("ahp_relay_lanes")
-	descConns   = edgeDesc("ahp_relay_connections")
-	descOpened  = edgeDesc("ahp_relay_lanes_opened_total")
-	descBytes   = edgeDesc("ahp_relay_bytes_total", "to")
-	descSlow    = edgeDesc("ahp_relay_slow_total")
-	descEvicted = edgeDesc("ahp_relay_evicted_total")
-	descOlder   = edgeDesc("ahp_relay_superseded_total")
-	descDrains  = edgeDesc("ahp_relay_draining")
-	descJoined  = edgeDesc("ahp_relay_join_seconds")
-	descNATS    = edgeDesc("ahp_relay_nats_connected")
-	descEdges   = edgeDesc("ahp_relay_edges")
-	descSignals = edgeDesc("ahp_relay_signals_total", "result")
-	descHeard   = edgeDesc("ahp_relay_signals_received_total")
-	descForeign = edgeDesc("ahp_relay_signals_refused_total")
-	descAgain   = edgeDesc("ahp_relay_registrations_announced_total")
-	descDropped = edgeDesc("ahp_relay_nats_dropped_total")
-	descLost    = edgeDesc("ahp_relay_nats_disconnects_total")
-	descRefused = edgeDesc("ahp_relay_refused_total", "reason")
+	numberHosts   = define("gauge", "ahp_relay_hosts", "Registered hosts.")
+	numberWaiting = define("gauge", "ahp_relay_lanes_waiting", "Clients that wait for their host to connect.")
+	numberLanes   = define("gauge", "ahp_relay_lanes", "Clients that are connected to their host; each takes two connections.")
+	numberConns   = define("gauge", "ahp_relay_connections", "WebSocket connections: one for each host, and two for each of its clients.")
+	numberOpened  = define("counter", "ahp_relay_lanes_opened_total", "Clients that were connected to their host.")
+	numberBytes   = define("counter", "ahp_relay_bytes_total", "Forwarded payload in bytes.", "to")
+	numberSlow    = define("counter", "ahp_relay_slow_total", "Lanes closed because the host or the client did not read.")
+	numberEvicted = define("counter", "ahp_relay_evicted_total", "Lanes closed to make space for others who opened the same link.")
+	numberOlder   = define("counter", "ahp_relay_superseded_total", "Registrations that a later one replaced.")
+	numberDrains  = define("gauge", "ahp_relay_draining", "1 while the relay drains.")
+	numberJoined  = define("histogram", "ahp_relay_join_seconds", "Time from the arrival of a client to its connection with the host.")
+	numberNATS    = define("gauge", "ahp_relay_nats_connected", "1 while NATS can be reached.")
+	numberEdges   = define("gauge", "ahp_relay_edges", "Other edges of the fleet that sent a sign of life recently.")
+	numberSignals = define("counter", "ahp_relay_signals_total", "Offers of lanes to other edges.", "result")
+	numberHeard   = define("counter", "ahp_relay_signals_received_total", "Offers of lanes from other edges.")
+	numberForeign = define("counter", "ahp_relay_signals_refused_total", "Offers from other edges with a URL that --edges does not allow.")
+	numberAgain   = define("counter", "ahp_relay_registrations_announced_total", "Registrations that were announced again.")
+	numberDropped = define("counter", "ahp_relay_nats_dropped_total", "How often messages from NATS were dropped because this relay took them too slowly.")
+	numberLost    = define("counter", "ahp_relay_nats_disconnects_total", "Lost connections to NATS.")
+	numberRefused = define("counter", "ahp_relay_refused_total", "Refused requests and connections.", "reason")
 )
-
-// edgeDesc returns the descriptor of a number.
-func edgeDesc(name string, labels ...string) *prometheus.Desc {
-	i := slices.IndexFunc(edgeNumbers, func(d listener.Description) bool { return d.Name == name })
-	return prometheus.NewDesc(name, edgeNumbers[i].Help, labels, nil)
-}
 
 // Metrics describes the numbers that a relay publishes at --admin.
 func Metrics() []listener.Description {
@@ -89,30 +77,30 @@ func (m edgeMetrics) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeB
 // Collect implements prometheus.Collector.
 func (m edgeMetrics) Collect(ch chan<- prometheus.Metric) {
 	s := m.edge.Stats()
-	put := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	put := func(n number, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(n.desc, n.kind, v, labels...)
 	}
-	put(descHosts, prometheus.GaugeValue, float64(s.Hosts))
-	put(descWaiting, prometheus.GaugeValue, float64(s.Waiting))
-	put(descLanes, prometheus.GaugeValue, float64(s.Lanes))
-	put(descConns, prometheus.GaugeValue, float64(s.Hosts+s.Waiting+2*s.Lanes))
-	put(descOpened, prometheus.CounterValue, float64(s.LanesOpened))
-	put(descBytes, prometheus.CounterValue, float64(s.BytesToHosts), "host")
-	put(descBytes, prometheus.CounterValue, float64(s.BytesToClient), "client")
-	put(descSlow, prometheus.CounterValue, float64(s.Slow))
-	put(descEvicted, prometheus.CounterValue, float64(s.Evicted))
-	put(descOlder, prometheus.CounterValue, float64(s.Superseded))
-	put(descDrains, prometheus.GaugeValue, number(s.Draining))
+	put(numberHosts, float64(s.Hosts))
+	put(numberWaiting, float64(s.Waiting))
+	put(numberLanes, float64(s.Lanes))
+	put(numberConns, float64(s.Hosts+s.Waiting+2*s.Lanes))
+	put(numberOpened, float64(s.LanesOpened))
+	put(numberBytes, float64(s.BytesToHosts), "host")
+	put(numberBytes, float64(s.BytesToClient), "client")
+	put(numberSlow, float64(s.Slow))
+	put(numberEvicted, float64(s.Evicted))
+	put(numberOlder, float64(s.Superseded))
+	put(numberDrains, oneIf(s.Draining))
 	ch <- joined(s.Joined)
 	if m.fleet != nil {
 		m.collectFleet(put)
 	}
 	for reason, n := range s.Refused {
-		put(descRefused, prometheus.CounterValue, float64(n), string(reason))
+		put(numberRefused, float64(n), string(reason))
 	}
 }
 
-func number(b bool) float64 {
+func oneIf(b bool) float64 {
 	if b {
 		return 1
 	}
@@ -128,21 +116,21 @@ func joined(h relay.Histogram) prometheus.Metric {
 			buckets[relay.JoinedBuckets[i].Seconds()] = n
 		}
 	}
-	return prometheus.MustNewConstHistogram(descJoined, n, h.Sum.Seconds(), buckets)
+	return prometheus.MustNewConstHistogram(numberJoined.desc, n, h.Sum.Seconds(), buckets)
 }
 
 // collectFleet collects what an edge of a fleet has in addition.
-func (m edgeMetrics) collectFleet(put func(*prometheus.Desc, prometheus.ValueType, float64, ...string)) {
+func (m edgeMetrics) collectFleet(put func(number, float64, ...string)) {
 	s := m.fleet()
-	put(descNATS, prometheus.GaugeValue, number(s.State == natsdir.Connected))
-	put(descEdges, prometheus.GaugeValue, float64(s.Edges))
-	put(descSignals, prometheus.CounterValue, float64(s.Answered), "answered")
-	put(descSignals, prometheus.CounterValue, float64(s.Unanswered), "unanswered")
-	put(descSignals, prometheus.CounterValue, float64(s.Offline), "offline")
-	put(descSignals, prometheus.CounterValue, float64(s.Unavailable), "unavailable")
-	put(descHeard, prometheus.CounterValue, float64(s.Received))
-	put(descForeign, prometheus.CounterValue, float64(s.Refused))
-	put(descAgain, prometheus.CounterValue, float64(s.Announced))
-	put(descDropped, prometheus.CounterValue, float64(s.Dropped))
-	put(descLost, prometheus.CounterValue, float64(s.Disconnects))
+	put(numberNATS, oneIf(s.State == natsdir.Connected))
+	put(numberEdges, float64(s.Edges))
+	put(numberSignals, float64(s.Answered), "answered")
+	put(numberSignals, float64(s.Unanswered), "unanswered")
+	put(numberSignals, float64(s.Offline), "offline")
+	put(numberSignals, float64(s.Unavailable), "unavailable")
+	put(numberHeard, float64(s.Received))
+	put(numberForeign, float64(s.Refused))
+	put(numberAgain, float64(s.Announced))
+	put(numberDropped, float64(s.Dropped))
+	put(numberLost, float64(s.Disconnects))
 }

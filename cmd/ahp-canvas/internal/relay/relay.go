@@ -32,12 +32,12 @@ Beyond loopback, the relay requires TLS and the address that people use
 wildcard name that resolves to the relay and is in its certificate
 (--content-origin).
 
-The operator of a relay can read everything that passes through it, and can act:
-it sees the tokens of the people who connect, and can open connections to the
-host with them. At the host these have the role view: they use canvases, and
-neither create sessions nor provide canvases. With serve --relay-role none they
-have none: each person needs an invitation (ahp-canvas link --invite), and an
-editor a token of the host, which the relay does not learn.
+Clients and hosts encrypt what passes through a relay. Its operator sees who
+connects to which host and when, and the tokens with which they do, but these
+tokens open nothing at the host: a link also has a token of the host, which the
+relay does not learn. People can have an invitation instead (ahp-canvas link
+--invite), and an editor a token (ahp-canvas token create). Who serves the page
+can change it, so whoever does not trust the operator uses ahp-canvas view LINK.
 
 Several relays can be one: give each --nats, so that they find each other's
 hosts, --advertise, so that hosts reach each, and the same --edges, and put them

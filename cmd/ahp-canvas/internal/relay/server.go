@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,10 +55,11 @@ func newServer(o options, ln net.Listener, logger *slog.Logger) (_ *server, err 
 			return nil, err
 		}
 	}
-	hosts := s.names.hosts
+	hosts, pages := s.names.hosts, s.names.origins
 	var directory relay.Directory
 	if o.fleet.advertise != "" {
 		hosts = append(hosts, o.fleet.advertisedAtHost)
+		pages = append(slices.Clone(pages), o.fleet.advertisedOrigin) // the page passes on only requests to its names
 		if s.dir, err = o.fleet.directory(logger); err != nil {
 			return nil, err
 		}
@@ -68,7 +70,7 @@ func newServer(o options, ln net.Listener, logger *slog.Logger) (_ *server, err 
 		Hosts: hosts, Origins: s.names.origins, QueryToken: s.names.loopback && len(o.origins) == 0, Authorizer: tokens,
 		MaxLanes: o.limits.AHP, MaxHosts: o.limits.Hosts, Proxies: proxies, Logger: logger,
 	})
-	s.page, err = web.New(web.Options{AppOrigins: s.names.origins, ContentOrigin: o.contentOrigin, App: s.edge})
+	s.page, err = web.New(web.Options{AppOrigins: pages, ContentOrigin: o.contentOrigin, App: s.edge})
 	if err != nil {
 		s.leave()
 	}

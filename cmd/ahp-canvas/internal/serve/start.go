@@ -43,6 +43,7 @@ type hosted struct {
 	browser  *look.Browser // nil without one
 	tracer   *trace.Tracer // nil without --otlp
 	unlist   func()        // removes the endpoint file
+	uplink   *uplink       // nil without one
 
 	publishing sync.Mutex // guards unlist and published while tokens are replaced
 	published  reach.Published
@@ -151,7 +152,7 @@ func (s *starting) hostOptions(h *hosted, tokens *token.Store, browser host.Brow
 	allowed, _ := s.allowed()        // also checked
 	var relayLink func(session string) string
 	if s.uplink != nil {
-		relayLink = s.uplink.link
+		relayLink = s.uplink.page
 	}
 	return host.Options{
 		Browser:      browser,
@@ -218,7 +219,7 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if !listener.IsLoopback(s.ln.Addr()) && !s.behindTLS() {
 		h.notes = append(h.notes, "other machines can reach this host, and their connections are not encrypted; unless you trust the network, put a TLS proxy in front of it or use a relay")
 	}
-	if s.uplink != nil {
+	if h.uplink = s.uplink; s.uplink != nil {
 		if err := s.uplink.prepare(s.state); err != nil {
 			return err
 		}
@@ -244,6 +245,9 @@ func (h *hosted) rotated(role, secret string) error {
 	} else {
 		if e.Link == web.Link(e.Page, e.ViewToken, e.Session) { // not that of a relay
 			e.Link = web.Link(e.Page, secret, e.Session)
+		} else if h.uplink != nil {
+			h.uplink.rotated(secret)
+			e.Link = cmp.Or(h.uplink.link(e.Session), e.Link)
 		}
 		e.ViewToken = secret
 	}

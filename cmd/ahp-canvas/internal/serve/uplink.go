@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
@@ -31,7 +32,7 @@ import (
 type uplink struct {
 	relay, tokenFile string
 	edges            []string // patterns of --relay-edges
-	role             string   // of clients that show the host no token
+	role             string   // of clients that show the host no token; roleLink is none
 	admin            listener.Admin
 	allowed          relay.Edges  // --relay-edges, after load
 	key              relaykey.Key // after load
@@ -39,8 +40,11 @@ type uplink struct {
 	generation       int64        // of this run, after prepare; 0 before
 	sealKey          seal.Key     // after prepare
 
-	mu       sync.Mutex
-	progress relay.Progress
+	refused [len(refusals)]atomic.Uint64 // lanes, by the reasons of refusals
+
+	mu        sync.Mutex
+	progress  relay.Progress
+	viewToken string // for the link
 }
 
 // load checks the flags and reads the tokens, before anything is started.
@@ -52,7 +56,7 @@ func (u *uplink) load() (err error) {
 		return nil
 	}
 	if !slices.Contains(relayRoles, u.role) {
-		return term.Usagef("--relay-role %q: want view, read or none", u.role)
+		return term.Usagef("--relay-role %q: want link, none, read or view", u.role)
 	}
 	if u.allowed, err = relay.ParseEdges(u.edges...); err != nil {
 		return term.Usagef("--relay-edges: %v", err)
@@ -64,8 +68,8 @@ func (u *uplink) load() (err error) {
 	return err
 }
 
-// prepare numbers this run and reads the key of sealed connections. Both are on disk before
-// a relay or a client sees them.
+// prepare numbers this run and reads the key of sealed connections, which are on disk before
+// a relay or a client sees them, and the view token.
 func (u *uplink) prepare(state *statedir.State) (err error) {
 	if u.relay == "" {
 		return nil
@@ -73,6 +77,7 @@ func (u *uplink) prepare(state *statedir.State) (err error) {
 	if u.generation, err = state.NewGeneration(time.Now()); err != nil {
 		return err
 	}
+	u.rotated(state.ViewToken)
 	u.sealKey, err = state.SealKey()
 	return err
 }
@@ -98,8 +103,29 @@ func isLocal(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// link returns the host's page at the relay; "" without a relay or a client token.
+// rotated sets the view token of the next links.
+func (u *uplink) rotated(viewToken string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.viewToken = viewToken
+}
+
+// link returns the link of the host's page at the relay, with everything that a person needs;
+// "" without a relay or a client token. With roleLink it has the view token, which opens the
+// host: the relay's own token is the relay's to give.
 func (u *uplink) link(session string) string {
+	link := u.page(session)
+	if link == "" || u.role != roleLink {
+		return link
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return web.ViewAt(link, u.viewToken)
+}
+
+// page returns the address of the host's page at the relay, without a token of the host; ""
+// without a relay or a client token.
+func (u *uplink) page(session string) string {
 	if u.relay == "" || u.key.ClientToken == "" {
 		return ""
 	}
@@ -117,21 +143,37 @@ func (u *uplink) link(session string) string {
 
 func (u *uplink) options(h *host.Host, logger *slog.Logger) relay.UplinkOptions {
 	sealing := seal.NewHost(u.sealKey, u.key.Host, u.clear)
+	role := u.role
+	if role == roleLink {
+		role = roleNone
+	}
 	return relay.UplinkOptions{
 		URL: u.relay, Token: u.key.HostToken, Host: u.key.Host, Generation: u.generation, Logger: logger, Progress: u.setProgress, Edges: u.allowed,
 		Serve: func(ctx context.Context, socket *ws.Conn, lane relay.LaneInfo) {
 			if err := sealing.Accept(ctx, socket, cmp.Or(lane.Person, lane.Subject)); err != nil {
+				u.refused[refusal(err)].Add(1)
 				logger.Info("refused a connection through the relay", "lane", lane.Lane, "err", err)
 				return
 			}
-			h.ServeSocket(socket, ws.Grant{Role: u.role, ClientID: lane.ClientID, Name: strings.TrimSpace("relay " + lane.Person)})
+			defer func() {
+				socket.Wait()
+				if err := socket.Err(); ws.CodeOf(err) == ws.CodeSealBroken {
+					u.refused[changed].Add(1)
+					logger.Warn("a sealed connection through the relay was changed on its way", "lane", lane.Lane, "err", err)
+				}
+			}()
+			h.ServeSocket(socket, ws.Grant{Role: role, ClientID: lane.ClientID, Name: strings.TrimSpace("relay " + lane.Person)})
 		},
 	}
 }
 
-// relayRoles are the values of --relay-role. "none" is no role of the host's, so it permits
-// nothing.
-var relayRoles = []string{host.RoleView, host.RoleRead, "none"}
+// relayRoles are the values of --relay-role.
+var relayRoles = []string{roleLink, roleNone, host.RoleRead, host.RoleView}
+
+const (
+	roleNone = "none" // no role of the host's, so it permits nothing
+	roleLink = "link" // permits nothing either, and the link has the view token
+)
 
 func (u *uplink) setProgress(p relay.Progress) {
 	u.mu.Lock()
@@ -206,7 +248,7 @@ func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, logger *s
 
 // metrics are the numbers of a host that has a relay.
 func (u *uplink) metrics() listener.Metrics {
-	return listener.Metrics{listener.Gauge("ahp_canvas_relay_registered", "1 while the host is registered with its relay (--relay).", func() float64 {
+	all := listener.Metrics{listener.Gauge("ahp_canvas_relay_registered", "1 while the host is registered with its relay (--relay).", func() float64 {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		if u.progress.State == relay.Registered {
@@ -214,4 +256,32 @@ func (u *uplink) metrics() listener.Metrics {
 		}
 		return 0
 	})}
+	for i, reason := range refusals {
+		all = append(all, listener.LabeledCounter("ahp_canvas_relay_refused_total", "Connections through the relay that were refused, or ended because they were changed on the way, by reason.", "reason", reason, func() float64 {
+			return float64(u.refused[i].Load())
+		}))
+	}
+	return all
+}
+
+// refusals are the reasons for which a connection through the relay is refused: it is clear,
+// its handshake fails, its holder failed too often, or it ends before its handshake does. A
+// sealed one ends if anything in it was changed, repeated or left out.
+var refusals = [...]string{"clear", "handshake", "rate", "left", "changed"}
+
+const changed = 4 // in refusals
+
+// refusal returns the reason of an error of seal.Host.Accept, by its place in refusals.
+func refusal(err error) int {
+	switch ce, _ := errors.AsType[*ws.CloseError](err); {
+	case ce == nil || ce.Remote:
+		return 3
+	case ce.Code == ws.CodeSealNeeded:
+		return 0
+	case ce.Code == ws.CodeSealBroken:
+		return 1
+	case ce.Code == ws.CodeTryLater:
+		return 2
+	}
+	return 3
 }

@@ -23,6 +23,7 @@ import (
 // link is what a host's link says: the URL of its WebSocket, a token and a session.
 type link struct {
 	ahp, token, session string
+	hostToken           string         // of a host behind a relay, whose token the other one is; "" if the link has none
 	seal                *seal.Identity // of a host behind a relay; nil if the link has no key
 }
 
@@ -41,6 +42,7 @@ func parseLink(text string) (link, error) {
 	l := link{token: values.Get("tkn"), session: cmp.Or(values.Get("session"), host.DefaultSession)}
 	if name := values.Get("host"); name != "" { // a host behind a relay
 		at = *at.JoinPath(url.PathEscape(name))
+		l.hostToken = values.Get("view")
 		if l.seal, err = identity(name, values); err != nil {
 			return link{}, err
 		}

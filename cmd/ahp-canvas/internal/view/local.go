@@ -57,7 +57,7 @@ func viewLocal(ctx context.Context, env *term.Env, target reach.Target, text str
 // dial connects to the host. The first connection follows the session, so it is the one
 // whose state is reported.
 func (v *localView) dial(ctx context.Context, uris ...string) (*client.Client, error) {
-	c, err := client.Dial(ctx, v.to.ahp, client.Options{Token: v.to.token, Verifier: v.verifier, Seal: v.to.seal, Subscriptions: uris, Backoff: client.NewBackoff()})
+	c, err := client.Dial(ctx, v.to.ahp, client.Options{Token: v.to.token, HostToken: v.to.hostToken, Verifier: v.verifier, Seal: v.to.seal, Subscriptions: uris, Backoff: client.NewBackoff()})
 	v.connected()
 	if err == nil {
 		v.greeted.Do(func() {

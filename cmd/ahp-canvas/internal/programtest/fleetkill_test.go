@@ -1,0 +1,213 @@
+package programtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay/relaytest"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relaykey"
+)
+
+// TestFleetKilledUnderRequests kills relays and NATS servers with SIGKILL while clients and
+// their host send requests of every kind through the fleet. None is done twice, those that
+// were answered were done, and all clients are back soon with the host's state.
+func TestFleetKilledUnderRequests(t *testing.T) {
+	t.Parallel()
+	f := newRealFleet(t, "--drain", "1s")
+	a := makeRelayed(f.m)
+	a.key, _ = f.m.signedKey(f.dir, "laptop")
+	a.at, a.dialer = "ws://"+fleetName+"/", f.dial
+	a.connect(t)
+	done := make(chan struct{})
+	wait := a.load(t, done)
+	edges, servers := runs(3, 50), runs(1, 20)
+	var afterEdge, afterServer []float64
+	for range edges {
+		i := rand.N(len(f.edges))
+		after(500*time.Millisecond + rand.N(300*time.Millisecond))
+		f.edges[i].kill()
+		after(rand.N(500 * time.Millisecond))
+		at := time.Now()
+		f.restart(t, i)
+		afterEdge = append(afterEdge, a.answered(t, at)...)
+	}
+	for range servers {
+		n := f.nats[rand.N(len(f.nats))]
+		after(500*time.Millisecond + rand.N(300*time.Millisecond))
+		n.kill()
+		after(rand.N(500 * time.Millisecond))
+		at := time.Now()
+		n.start(t)
+		for i := range f.edges {
+			f.joined(t, i)
+		}
+		afterServer = append(afterServer, a.answered(t, at)...)
+	}
+	close(done)
+	wait()
+	t.Logf("%d kills of relays; after the start each client was answered: %s", edges, spread(afterEdge))
+	t.Logf("%d kills of NATS servers; after the start each client was answered: %s", servers, spread(afterServer))
+	a.drain(t)
+	a.compareStates(t)
+	for _, c := range []*tally{a.invokes, a.opens, a.messages, a.reads, a.titles, a.sessions} {
+		c.check(t)
+	}
+}
+
+// answered waits until the host answers every client, and returns how many milliseconds after
+// since that was.
+func (a *relayed) answered(t *testing.T, since time.Time) []float64 {
+	t.Helper()
+	took := make([]float64, len(a.clients))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i, c := range a.clients {
+		wg.Go(func() {
+			for {
+				_, err := client.Call(ctx, c, ahp.Ping, ahp.PingParams{Channel: ahp.RootURI})
+				if err == nil {
+					break
+				}
+				if ctx.Err() != nil {
+					t.Errorf("%s is not back: %v", c.ID(), err)
+					return
+				}
+				after(5 * time.Millisecond)
+			}
+			took[i] = float64(time.Since(since).Milliseconds())
+		})
+	}
+	wg.Wait()
+	return took
+}
+
+// TestFleetRollingRestart restarts the relays of a fleet one after the other with SIGTERM,
+// under load. They move all connections: no request fails, and none is done twice.
+func TestFleetRollingRestart(t *testing.T) {
+	t.Parallel()
+	hosts, clients, rounds := 4, 20, 1
+	if os.Getenv("AHP_LONG") != "" {
+		hosts, clients, rounds = 20, 150, 5
+	}
+	f := newRealFleet(t, "--drain", "100s")
+	f.rollingRestart(t, hosts, clients, rounds)
+}
+
+// TestFleetBehindHAProxy does the same with the load balancer and its configuration that
+// ahp/relay/README.md has.
+func TestFleetBehindHAProxy(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("haproxy"); err != nil {
+		t.Skip("haproxy is not installed")
+	}
+	f := newRealFleet(t, "--drain", "100s")
+	config := "defaults\n    timeout client 1h\n" + readmeBlock(t, "../../../../ahp/relay/README.md", "frontend relay\n")
+	front := fmt.Sprint("127.0.0.1:", lastingPort(t))
+	change := func(from, to string) {
+		t.Helper()
+		if strings.Count(config, from) != 1 {
+			t.Fatalf("the configuration does not have %q once", from)
+		}
+		config = strings.Replace(config, from, to, 1)
+	}
+	change("bind :443", "bind "+front)
+	for i, e := range f.edges { // on one machine their ports differ
+		_, port, _ := strings.Cut(e.admin, ":")
+		change(fmt.Sprintf("edge-%d 10.0.0.1%d:443", i+1, i+1), fmt.Sprintf("edge-%d %s port %s", i+1, e.addr, port))
+	}
+	file := filepath.Join(t.TempDir(), "haproxy.cfg")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := &lockedBuffer{}
+	cmd := exec.Command("haproxy", "-db", "-f", file)
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	untilTrue(t, "haproxy", func() bool {
+		c, err := net.Dial("tcp", front)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	f.front = front
+	f.rollingRestart(t, 3, 12, 1)
+	if text := said.String(); strings.Contains(text, "has no server available") || strings.Contains(text, "config") {
+		t.Errorf("haproxy says\n%s", text)
+	}
+}
+
+// rollingRestart restarts all relays one after the other under load.
+func (f *realFleet) rollingRestart(t *testing.T, hosts, clients, rounds int) {
+	t.Helper()
+	keys := make([]relaykey.Key, hosts)
+	name := func(i int) string { return fmt.Sprint("host-", i) }
+	l := relaytest.NewLoad(t, func(host int) (*ws.Conn, error) {
+		return ws.Dial(t.Context(), "ws://"+fleetName+"/ahp/"+name(host), ws.DialOptions{Token: keys[host].ClientToken, NetDial: f.dial, HandshakeTimeout: 30 * time.Second})
+	}, func() time.Duration {
+		return []time.Duration{0, rand.N(20 * time.Millisecond), rand.N(900 * time.Millisecond)}[rand.N(3)]
+	}, relaytest.NotPassed)
+	for i := range hosts {
+		keys[i], _ = f.m.signedKey(f.dir, name(i))
+		runUplink(t, relay.UplinkOptions{URL: "ws://" + fleetName + "/", Token: keys[i].HostToken, Host: name(i), NetDial: f.dial, Serve: l.Serve})
+	}
+	l.Start(hosts, clients)
+	for range rounds {
+		for i, e := range f.edges {
+			began := time.Now()
+			if code := e.stop(); code != 0 {
+				t.Errorf("edge %d ended with %d:\n%s", i, code, e.errs)
+			}
+			if took := time.Since(began); took > 95*time.Second {
+				t.Errorf("edge %d did not drain in %s", i, took)
+			}
+			f.restart(t, i)
+			l.Back("after a restart", time.Now())
+		}
+	}
+	l.Stop()
+	if n := l.Failed(); n != 0 {
+		t.Errorf("%d requests failed", n)
+	}
+	l.Check()
+}
+
+// TestFleetRefusesBadNATS: a relay whose NATS server refuses it serves alone, and its health
+// and its log say what to do.
+func TestFleetRefusesBadNATS(t *testing.T) {
+	t.Parallel()
+	m, dir := newMachine(t), t.TempDir()
+	m.signedKey(dir, "laptop")
+	nats := natsServerFor(t, "edge", "right-password")
+	at, admin := "ws://127.0.0.1:"+freePort(t)+"/", "127.0.0.1:"+freePort(t)
+	args := []string{"relay", "--advertise", at, "--edges", at, "--listen", strings.Trim(at, "ws:/"), "--admin", admin, "--token-key", dir + "/relay.key.pub"}
+	m.do(1, append(args, "--nats", nats.ClientURL(), "--nats-creds", dir+"/absent")...)
+	if !strings.Contains(m.err, "NATS credentials") {
+		t.Errorf("without the file it says %s", m.err)
+	}
+	r := m.start(append(args, "--nats", strings.Replace(nats.ClientURL(), "://", "://edge:wrong-password@", 1))...)
+	r.errs.await(t, "--nats-creds")
+	if health := body(t, "http://"+admin+"/healthz"); !strings.HasPrefix(health, "degraded: NATS does not accept") {
+		t.Errorf("the health is %q", health)
+	}
+	if strings.Contains(r.errs.String(), "wrong-password") {
+		t.Errorf("the log has the password:\n%s", r.errs)
+	}
+}
