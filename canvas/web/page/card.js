@@ -12,6 +12,7 @@ import { gatewayAddress, gatewayTried } from "./gateway.js";
 import { drawIcons, setIcon } from "./icons.js";
 import { Mount, directFrame } from "./mount.js";
 import { LOOKING } from "./key.js";
+import { FileOffers } from "./fileoffer.js";
 import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { judge } from "./policy.js";
@@ -39,6 +40,7 @@ import { View } from "./view.js";
  *   clientId: string,
  *   closing: (channel: string, title: string, seconds: number, focus: boolean) => void,
  *   kept: (channel: string) => void,
+ *   panel: import("./panel.js").Panel,
  * }} Surroundings menu: opens the card's menu; escape: the canvas did not use the Escape key
  */
 
@@ -59,6 +61,7 @@ export class Card {
   /** @type {Element | null | undefined} What had the focus when the frame was to get it */ #focusFrom;
   #cutOff = false; // without a connection for longer than a moment
   #awake = false; // to be mounted
+  /** @type {boolean | undefined} */ #fullscreen;
   #used = false; // a person has focused the frame since it was mounted
   /** @type {{ scroll?: [number, number] }} What the next mount gets back */ #kept = {};
   #reachable = false; // connected, and the provider is ready
@@ -100,12 +103,22 @@ export class Card {
 
   #newView() {
     const offers = new LinkOffers(this.#find(".offer"), () => this.focusFrame());
+    const files = new FileOffers(this.#find(".save"), () => this.focusFrame());
     return new View((action) => this.around.dispatch(this.ref.channel, action), () => this.#reloadPage(), {
       offer: async (url) => {
         if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
         return offers.offer(url);
       },
-      withdraw: () => offers.withdraw(),
+      file: async (name, bytes) => {
+        if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer files");
+        return files.offer(name, bytes);
+      },
+      fullscreen: async (on) => this.around.panel.fullscreen(this.ref.instanceId, on),
+      resize: (height) => this.around.panel.resize(this.ref.instanceId, this.element, height),
+      withdraw: () => {
+        offers.withdraw();
+        files.withdraw();
+      },
       attention: (reason) => this.#ask(reason),
     }, (payload) => this.#post(payload));
   }
@@ -284,6 +297,13 @@ export class Card {
     this.#shown = this.state?.url;
     if (this.#shown !== undefined) this.#show(judge(this.#shown, this.state.instanceId));
     this.render();
+  }
+
+  /** Notes whether the canvas is shown alone. @param {boolean} fullscreen */
+  arranged(fullscreen) {
+    if (this.#fullscreen === fullscreen) return;
+    this.#fullscreen = fullscreen;
+    this.view.update({ panel: { fullscreen } });
   }
 
   setTheme() {

@@ -20,6 +20,7 @@ export class Layout {
   /** @type {Set<string>} */ #panes = new Set();
   /** @type {Set<string>} */ #pinned = new Set();
   /** @type {Record<string, Size>} */ #sizes = Object.create(null);
+  /** @type {Record<string, number>} Heights that canvases asked for, in rem */ #suggested = Object.create(null);
   /** @type {string | undefined} */ #maximized;
   /** @type {string | undefined} The canvas that was used or chosen last */ #current;
   /** @type {Set<string> | undefined} The canvases that become panes; undefined for each that has a place */ #chosen;
@@ -72,6 +73,7 @@ export class Layout {
   /** @param {string} id */
   release(id) {
     this.#cards.delete(id);
+    delete this.#suggested[id];
     for (const set of [this.#panes, this.#pinned, this.#putAway]) set.delete(id);
     if (this.#maximized === id) this.#setMaximized(undefined);
     if (this.#current === id) this.#current = undefined;
@@ -200,7 +202,7 @@ export class Layout {
     for (const [id, card] of this.#cards) card.hidden = !shown.includes(id);
     shown.forEach((id, i) => {
       const card = /** @type {HTMLElement} */ (this.#cards.get(id));
-      const { span = defaultSpan, height } = this.#sizes[id] ?? {};
+      const { span = defaultSpan, height = this.#suggested[id] } = this.#sizes[id] ?? {};
       card.style.order = String(i);
       card.style.setProperty("--span", String(span));
       card.style.setProperty("--height", height ? `${height}rem` : "0");
@@ -262,6 +264,13 @@ export class Layout {
     this.#current = id;
     this.#setMaximized(this.#maximized === id ? undefined : id);
     this.#changed();
+  }
+
+  /** Gives a card the height that its canvas asked for first, unless a person has chosen one. @param {string} id @param {number} height rem */
+  suggest(id, height) {
+    if (!this.#cards.has(id) || this.#suggested[id] !== undefined || this.#sizes[id]?.height !== undefined) return;
+    this.#suggested[id] = height;
+    this.apply();
   }
 
   /** @param {string | undefined} id */
