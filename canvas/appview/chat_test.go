@@ -62,6 +62,7 @@ type chats struct {
 	sandbox string // of its Views
 	link    string // of our page
 	agent   *host.Canvases
+	stop    func() error // ends the host
 }
 
 type object = map[string]any
@@ -94,12 +95,12 @@ func chatsOf(t *testing.T, h *host.Host, more ...canvas.Declarer) *chats {
 			t.Fatal(err)
 		}
 	}
-	hosttest.Serve(t, h)
+	stop := hosttest.Serve(t, h)
 	base, err := url.Parse(h.Link(host.DefaultSession))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &chats{host: h, link: h.Link(host.DefaultSession), agent: h.Canvases()}
+	c := &chats{host: h, link: h.Link(host.DefaultSession), agent: h.Canvases(), stop: stop}
 	_, token := h.Tokens()
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
