@@ -300,3 +300,53 @@ func quotedEvents(events []canvas.Event) (all []byte) {
 	}
 	return all
 }
+
+// TestOtherBrowsers: a View is initialized, calls its server and speaks to the agent in other
+// browsers too.
+func TestOtherBrowsers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts browsers")
+	}
+	webtest.Each(t, func(t *testing.T) {
+		e := start(t)
+		s := e.fake("ok")
+		s.Env["FAKE_PAGE"] = e.pageOf(t, fakePage+strings.Replace(reports, `document.querySelector("meta[http-equiv]").content.split(";")[0]`, `"policy"`, 1))
+		e.add(s)
+		e.mustOpen("show", "")
+		webtest.Start(t).Open(t, e.host.Link(host.DefaultSession))
+		if got := e.awaitEvent("report "); !strings.Contains(got, `counted {\"by\":2},ui/notifications/tool-input,ui/notifications/tool-result`) {
+			t.Errorf("the View reports %s", got)
+		}
+	}, webtest.Firefox, webtest.WebKit)
+}
+
+// TestAxe: the wrapper with its notes and the panel have no serious fault of accessibility.
+func TestAxe(t *testing.T) {
+	code, err := os.ReadFile("../../web/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Skip("needs npm ci in canvas/web")
+	}
+	inBrowser(t, func(t *testing.T) {
+		e := start(t)
+		e.add(e.fake("ok"))
+		b := webtest.Start(t)
+		for _, id := range []string{"show", "fake"} {
+			e.mustOpen(id, "")
+			tab := b.Open(t, e.host.Link(host.DefaultSession))
+			frame := tab.Frames(t, 1, webtest.ContentFrame)[0]
+			const in = `document.querySelector("iframe").contentWindow`
+			if !frame.WaitAtMost(webtest.Timeout, `(d => d.querySelector("#notes p") || d.querySelector("#calls td"))(`+in+`.document)`) {
+				t.Fatalf("%s is not shown", id)
+			}
+			webtest.Eval[any](t, frame, `void `+in+`.eval(`+string(quoted(string(code)))+`)`)
+			got := webtest.Eval[[]string](t, frame, in+`.eval(`+string(quoted(`axe.run(document, { iframes: false }).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact)).flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`))+`)`)
+			if len(got) > 0 {
+				t.Errorf("%s: %q", id, got)
+			}
+			tab.Close()
+			if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
