@@ -46,7 +46,7 @@ func TestPace(t *testing.T) {
 }
 
 // TestUnseen: a View that no person sees says bye and makes no calls; seen again it is attached
-// anew, and shows what happened meanwhile.
+// as a new one, and shows what happened meanwhile.
 func TestUnseen(t *testing.T) {
 	t.Parallel()
 	c := newChats(t)
@@ -64,7 +64,7 @@ func TestUnseen(t *testing.T) {
 	webtest.Eval[any](t, p, `void (chat.views[0].box.style.marginTop = "")`)
 	f.Wait(t, `document.body.textContent.includes("Meanwhile")`)
 	if got := webtest.Eval[bool](t, p, `(() => { const [first] = `+calls+`, old = chat.log.calls[0].args.view; return first.name === "canvas_view_read" && first.args.view !== old; })()`); !got {
-		t.Error("the View was not attached anew")
+		t.Error("the View was not attached again")
 	}
 	clean(t, p)
 }
@@ -112,7 +112,7 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !f.WaitAtMost(webtest.Timeout, `document.body.textContent.includes("After")`) {
-		t.Fatalf("the View did not come back: %s", webtest.Eval[string](t, p, `JSON.stringify(chat.log.calls.slice(-8).map((c) => [c.name, c.args.view, c.args.wait]))`))
+		t.Fatalf("the View did not reconnect: %s", webtest.Eval[string](t, p, `JSON.stringify(chat.log.calls.slice(-8).map((c) => [c.name, c.args.view, c.args.wait]))`))
 	}
 	if !webtest.Eval[bool](t, f, `globalThis.mark === 1`) {
 		t.Error("the document was loaded again")

@@ -40,7 +40,7 @@ type ReadArgs struct {
 	Part int `json:"part,omitzero"`
 	// Tag is that of a document which the shell shows.
 	Tag string `json:"tag,omitzero"`
-	// File asks for the file at Path as it is, in place of a document.
+	// File asks for the unchanged file at Path, in place of a document.
 	File bool `json:"file,omitzero"`
 	// Link asks for an address at which the person sees the canvas in the page, in place of
 	// the document.

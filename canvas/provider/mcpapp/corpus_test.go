@@ -132,7 +132,7 @@ func TestPublishedServers(t *testing.T) {
 	t.Logf("of %d servers %d start, %d initialize, %d show what they can, %d are worked by a click, %d of them the same through a relay", len(published), started, initialised, shown, clicked, relayed)
 }
 
-// TestPublishedOverHTTP runs a published server over HTTP: it ends, comes back at its address,
+// TestPublishedOverHTTP runs a published server over HTTP: it ends, returns at its address,
 // and shows what it showed, without a call of its tool.
 func TestPublishedOverHTTP(t *testing.T) {
 	dir := installed(t)

@@ -183,7 +183,7 @@ func awaitFile(name string) {
 	}
 }
 
-// addOdd adds tools that cannot be declared as they are.
+// addOdd adds tools that cannot be declared unchanged.
 func addOdd(s *sdk.Server) {
 	one := func(name string, schema any, meta sdk.Meta) {
 		s.AddTool(&sdk.Tool{Name: name, InputSchema: schema, Meta: meta}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

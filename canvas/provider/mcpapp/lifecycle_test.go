@@ -127,7 +127,7 @@ func (e *env) end() {
 	}
 }
 
-// TestOddDeclarations: a tool that cannot be declared as it is takes nothing else with it, and
+// TestOddDeclarations: a tool that cannot be declared unchanged takes nothing else with it, and
 // the log says what is left out.
 func TestOddDeclarations(t *testing.T) {
 	e := start(t)
@@ -413,7 +413,7 @@ func TestLateAnswer(t *testing.T) {
 	}
 }
 
-// TestHTTPCrash: a server over HTTP that ends and comes back at its address shows what it
+// TestHTTPCrash: a server over HTTP that ends and returns at its address shows what it
 // showed, without a call.
 func TestHTTPCrash(t *testing.T) {
 	e := start(t)

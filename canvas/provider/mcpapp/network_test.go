@@ -54,8 +54,8 @@ func (e *elsewhere) reached() []string {
 	return slices.Compact(got)
 }
 
-// leaks is a View that tries to reach each of two addresses in every way that it has, of its
-// own and of the wrapper.
+// leaks is a View that tries to reach each of two addresses in every way that it
+// and the wrapper have.
 const leaks = `<!doctype html><meta charset="utf-8"><title>Leaks</title><body><script>
 const U = "ORIGIN/", W = U.replace("https:", "wss:");
 const wait = (e) => new Promise((go) => { for (const n of ["load", "error", "close", "open", "loadeddata"]) e.addEventListener?.(n, go); setTimeout(go, 1500); });

@@ -52,7 +52,7 @@ func TestPlace(t *testing.T) {
 		const maximized = `document.getElementById("canvases").dataset.maximized === "true"`
 		contextTest(t, v)
 		v.in(`ask("ui/request-display-mode", { mode: "fullscreen" }).then((m) => { document.querySelector("#answer").textContent = JSON.stringify(m.result); }), 0`)
-		v.wait(answer + ` === '{"mode":"inline"}'`) // nobody has touched the page
+		v.wait(answer + ` === '{"mode":"inline"}'`) // no person has touched the page
 		v.click(`d.querySelector("#full")`)
 		v.wait(answer + ` === '{"mode":"fullscreen"}'`)
 		v.tab.Wait(t, maximized)
@@ -197,8 +197,8 @@ func TestHostileView(t *testing.T) {
 	})
 }
 
-// TestToolsOfView: the tools of a page go to the View that was ready first, as long as it is
-// shown.
+// TestToolsOfView: the tools of a page go to the View that was ready first, until its
+// page is closed.
 func TestToolsOfView(t *testing.T) {
 	inBrowser(t, func(t *testing.T) {
 		e := start(t)

@@ -153,7 +153,7 @@ func (g *Running) declarable(t *sdk.Tool, what string) (schema ahp.Value, why st
 // maxSchema is the limit of a schema (canvas/PROTOCOL.md section 8).
 const maxSchema = 64 << 10
 
-// schemaOf returns a tool's schema, or nil if it has none that can be declared: then the
+// schemaOf returns a tool's schema, or nil if it cannot be declared: then the
 // server judges the input.
 func schemaOf(t *sdk.Tool) ahp.Value {
 	raw, err := json.Marshal(t.InputSchema)
