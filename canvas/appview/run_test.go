@@ -168,6 +168,7 @@ func mustJSON(t *testing.T, s string) []byte {
 
 // TestOtherBrowsers: a board in a chat is live in other browsers too.
 func TestOtherBrowsers(t *testing.T) {
+	onlyLong(t) // starts two more browsers
 	webtest.Each(t, func(t *testing.T) {
 		c := newChats(t)
 		p := c.chat(t, webtest.Start(t), nil)

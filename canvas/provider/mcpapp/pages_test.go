@@ -243,17 +243,12 @@ func TestTeardown(t *testing.T) {
 		}
 		e.awaitEvent("torn down")
 		v.tab.Close()
-		e.mustOpen("fake", "")
 		e.mustOpen("show", "")
-		v = viewAt(t, b, e.host.Link(host.DefaultSession)+"&canvas=show")
-		v.frame = v.tab.Frames(t, 2, webtest.ContentFrame)[1]
-		if !webtest.Eval[bool](t, v.frame, prelude+`(Boolean(f))})()`) {
-			v.frame = v.tab.Frames(t, 2, webtest.ContentFrame)[0]
-		}
+		v = e.view(b)
 		v.initialized()
 		v.in(`ask("ui/message", { content: [{ type: "text", text: "before" }] }), 0`)
 		e.awaitEvent("before")
-		if _, err := e.invoke("fake", "act", `{"what":"withdraw show"}`); err != nil {
+		if _, err := e.invoke("show", "act", `{"what":"withdraw show"}`); err != nil {
 			t.Fatal(err)
 		}
 		e.await("the second teardown", func() bool {
@@ -304,8 +299,8 @@ func quotedEvents(events []canvas.Event) (all []byte) {
 // TestOtherBrowsers: a View is initialized, calls its server and speaks to the agent in other
 // browsers too.
 func TestOtherBrowsers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts browsers")
+	if os.Getenv("AHP_LONG") == "" {
+		t.Skip("starts two more browsers: set AHP_LONG=1")
 	}
 	webtest.Each(t, func(t *testing.T) {
 		e := start(t)
