@@ -31,6 +31,7 @@ function prepareDocument(given) {
     if (event.source !== parent) return;
     if (event.data?.["x-ahp"] === "theme") paint(event.data.theme);
     if (event.data?.["x-ahp"] === "look") look(event.data);
+    if (event.data?.["x-ahp"] === "sketch") sketch(event.data);
     if (event.data?.["x-ahp"] === "here?") parent.postMessage({ "x-ahp": "here" }, "*");
   });
   addEventListener("securitypolicyviolation", ({ blockedURI }) => {
@@ -91,6 +92,13 @@ function ownFetch(at) {
     });
   }
   globalThis.fetch = fetch;
+}
+
+/** Answers with a sketch of this document, as frame.js does. @param {{ id: number }} m */
+function sketch({ id }) {
+  try {
+    parent.postMessage({ "x-ahp": "looked", id, sketch: /** @type {any} */ (globalThis).ahpSketch(document) }, "*");
+  } catch {} // the document has changed what is read here
 }
 
 /** Answers what this document shows, as frame.js does. @param {{ id: number, masked: boolean }} m */
