@@ -62,6 +62,7 @@ type chats struct {
 	sandbox string // of its Views
 	link    string // of our page
 	agent   *host.Canvases
+	stop    func() error // ends the host
 }
 
 type object = map[string]any
@@ -94,12 +95,12 @@ func chatsOf(t *testing.T, h *host.Host, more ...canvas.Declarer) *chats {
 			t.Fatal(err)
 		}
 	}
-	hosttest.Serve(t, h)
+	stop := hosttest.Serve(t, h)
 	base, err := url.Parse(h.Link(host.DefaultSession))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &chats{host: h, link: h.Link(host.DefaultSession), agent: h.Canvases()}
+	c := &chats{host: h, link: h.Link(host.DefaultSession), agent: h.Canvases(), stop: stop}
 	_, token := h.Tokens()
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
@@ -156,13 +157,14 @@ func open(t *testing.T, p *webtest.Page, args object) (result object) {
 // inner returns the frame in which the canvas runs.
 func inner(t *testing.T, p *webtest.Page) *webtest.Page {
 	t.Helper()
-	frames := p.Frames(t, 1, func(u *url.URL) bool { return u.String() == "about:srcdoc" })
-	for _, f := range frames {
-		if webtest.Eval[bool](t, f, `Boolean(globalThis.ahpSingle)`) {
-			return f
+	for end := time.Now().Add(2 * webtest.Timeout); time.Now().Before(end); {
+		for _, f := range p.Frames(t, 1, func(u *url.URL) bool { return u.String() == "about:srcdoc" }) {
+			if f.WaitAtMost(100*time.Millisecond, `globalThis.ahpSingle`) { // a frame can be replaced meanwhile
+				return f
+			}
 		}
 	}
-	t.Fatalf("none of %d frames has a canvas", len(frames))
+	t.Fatal("no frame has a canvas")
 	return nil
 }
 
@@ -327,6 +329,9 @@ func (w web) Declarations() []canvas.Declaration {
 func (w web) Open(context.Context, canvas.OpenRequest, *canvas.Handle) (canvas.Opened, error) {
 	return w.opened, nil
 }
+
+// canvasAway is a canvas that a chat shows as a card.
+var canvasAway = canvas.Opened{Instance: nothing{}, URL: "http://127.0.0.1:9/"}
 
 type nothing struct{}
 

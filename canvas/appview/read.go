@@ -3,6 +3,7 @@ package appview
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ const (
 	KindDocument = "document"
 	// KindSame says that the shell has the document already: ReadArgs.Tag names it.
 	KindSame = "same"
+	// KindFile has a part of a file, in base64.
+	KindFile = "file"
 	// KindWords says why the canvas is not shown.
 	KindWords = "words"
 )
@@ -37,6 +40,8 @@ type ReadArgs struct {
 	Part int `json:"part,omitzero"`
 	// Tag is that of a document which the shell shows.
 	Tag string `json:"tag,omitzero"`
+	// File asks for the unchanged file at Path, in place of a document.
+	File bool `json:"file,omitzero"`
 	// Link asks for an address at which the person sees the canvas in the page, in place of
 	// the document.
 	Link bool `json:"link,omitzero"`
@@ -52,6 +57,8 @@ type ReadAnswer struct {
 	Part  int    `json:"part,omitzero"`
 	Parts int    `json:"parts,omitzero"`
 	Text  string `json:"text,omitzero"`
+	// Type is the media type of a file.
+	Type string `json:"type,omitzero"`
 	// Words are for the person.
 	Words string `json:"words,omitzero"`
 	// Link is an address for the person; only if ReadArgs.Link asked for it.
@@ -106,6 +113,9 @@ func (a *Apps) Read(ctx context.Context, args ReadArgs) (ReadAnswer, error) {
 	if words != "" {
 		answer.Words = words
 		return answer, nil
+	}
+	if args.File {
+		return answer.withFile(ctx, at, args)
 	}
 	if args.Part > 0 && cached.path == path {
 		return answer.with(cached, args), nil
@@ -184,6 +194,41 @@ func (a *Apps) document(ctx context.Context, at *attach.View, path string) (docu
 	}
 	sum := sha256.Sum256([]byte(html))
 	return document{path: path, tag: hex.EncodeToString(sum[:8]), parts: split(html)}, nil
+}
+
+// MaxFile is the limit of a file that a canvas in a chat reads, in bytes.
+const MaxFile = 4 << 20
+
+// filePart is how many bytes of a file are in a part: a multiple of 3, so that the parts are
+// one base64 text.
+const filePart = PartBytes / 4 * 3
+
+// withFile returns the answer with a part of a file.
+func (r ReadAnswer) withFile(ctx context.Context, at *attach.View, args ReadArgs) (ReadAnswer, error) {
+	r.Words = "This canvas has no such file."
+	p, err := canvas.ParseContentPath(args.Path)
+	if err != nil {
+		return r, nil
+	}
+	c, err := at.Read(ctx, p, "")
+	switch {
+	case ctx.Err() != nil:
+		return ReadAnswer{}, canvas.Errorf(canvas.CodeTimeout, "the file could not be read in time")
+	case err != nil:
+		return r, nil
+	case len(c.Data) > MaxFile:
+		r.Words = fmt.Sprintf("This file has %d bytes; in a chat at most %d are allowed.", len(c.Data), MaxFile)
+		return r, nil
+	}
+	parts := max(1, (len(c.Data)+filePart-1)/filePart)
+	if args.Part < 0 || args.Part >= parts {
+		r.Words = fmt.Sprintf("This file has %d parts.", parts)
+		return r, nil
+	}
+	part := c.Data[args.Part*filePart : min(len(c.Data), (args.Part+1)*filePart)]
+	r.Kind, r.Words, r.Type, r.Part, r.Parts = KindFile, "", c.ContentType, args.Part, parts
+	r.Text = base64.StdEncoding.EncodeToString(part)
+	return r, nil
 }
 
 // split cuts a text into parts, never inside a character.

@@ -29,32 +29,29 @@ func IsPage(uri string) bool {
 	return ok && ends && len(hash) == 12 && err == nil && hash == strings.ToLower(hash)
 }
 
-// importLine is the line of shell.js in place of which the View stands: the shell is one
-// classic script.
-const importLine = `import { View } from "../../web/page/view.js";`
+// imported are the lines of shell.js in place of which scripts of the page stand: the shell
+// is one classic script.
+var imported = []struct{ line, script string }{
+	{`import { View } from "../../web/page/view.js";`, "view.js"},
+	{`import { judgeLink } from "../../web/page/linkrule.js";`, "linkrule.js"},
+}
+
+// bareStyle removes spaces without a meaning from our style sheet.
+var bareStyle = strings.NewReplacer("\n", "", ": ", ":", "; ", ";", " { ", "{", " }", "}", ", ", ",", " > ", ">")
+
+var exports = regexp.MustCompile(`(?m)^export `)
 
 // shell returns the address and the text of the shell. It is made once, for all hosts.
 var shell = sync.OnceValues(func() (uri, html string) {
-	view := strings.Replace(string(web.CanvasScript("view.js")), "export class View", "class View", 1)
-	script := "(() => {\n\"use strict\";\n" + bare(strings.Replace(file("shell.js"), importLine, view, 1)) + "})();"
-	html = strings.NewReplacer("{style}", strings.ReplaceAll(file("shell.css"), "\n", ""), "{script}", script).Replace(file("shell.html"))
+	script := file("shell.js")
+	for _, i := range imported {
+		script = strings.Replace(script, i.line, exports.ReplaceAllString(string(web.CanvasScript(i.script)), ""), 1)
+	}
+	script = "(() => {\n\"use strict\";\n" + bare(script) + "})();"
+	html = strings.NewReplacer("{style}", bareStyle.Replace(file("shell.css")), "{script}", script).Replace(strings.ReplaceAll(file("shell.html"), "\n", ""))
 	sum := sha256.Sum256([]byte(html))
 	return uriHead + hex.EncodeToString(sum[:6]) + uriTail, html
 })
-
-var (
-	comments = regexp.MustCompile(`(?s)/\*\*.*?\*/ ?`)
-	ownLines = regexp.MustCompile(`(?m)^[ \t]*//.*$`)
-	endLines = regexp.MustCompile("(?m)([;,{])[ \\t]+// [^\"'`\\n]*$")
-	indented = regexp.MustCompile(`(?m)^[ \t]+|\n{2,}`)
-)
-
-// bare returns our scripts without comments and indentation: the shell is sent with each
-// canvas that a chat shows.
-func bare(script string) string {
-	script = ownLines.ReplaceAllString(endLines.ReplaceAllString(comments.ReplaceAllString(script, ""), "$1"), "")
-	return indented.ReplaceAllStringFunc(script, func(s string) string { return s[:strings.Count(s[:1], "\n")] })
-}
 
 // first returns the first script of each document. The shell puts the theme in the place of
 // the text "{ahp-theme}".

@@ -70,6 +70,8 @@ type State struct {
 	Status string `json:"status,omitzero"`
 	// Availability is "ready" or "stale".
 	Availability string `json:"availability"`
+	// Links reports whether the canvas may offer links to the person.
+	Links bool `json:"links,omitzero"`
 	// Input is the input of the canvas; nil if there is none.
 	Input ahp.Value `json:"input,omitzero"`
 }

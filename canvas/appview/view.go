@@ -219,9 +219,14 @@ func (v *view) sayOne(payload ahp.Value) (refused string) {
 }
 
 func stateOf(st canvas.CanvasState) State {
+	var meta struct {
+		Links ahp.Value `json:"x-ahp-canvas/links,omitzero"`
+	}
+	_ = ahp.Unmarshal(st.Meta, &meta) // absent without members
 	return State{
 		Title: cmp.Or(text(st.Title), st.DisplayName, st.CanvasID), Status: text(st.Status),
 		Availability: string(cmp.Or(st.Availability, session.Ready)), Input: st.Input,
+		Links: string(meta.Links) == "1",
 	}
 }
 

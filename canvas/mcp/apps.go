@@ -123,7 +123,7 @@ var appTools = []appTool{
 	{
 		name: ToolViewRead, title: "Read a canvas", readOnly: true, run: (*Server).viewRead,
 		description: "For the page that shows a canvas in a chat: read the document. It needs a ticket, which models do not have.",
-		schema:      `{"type":"object","properties":{` + viewProperties + `,"path":{"type":"string"},"part":{"type":"integer"},"tag":{"type":"string"},"link":{"type":"boolean"}},"required":["channel","ticket","view"],"additionalProperties":false}`,
+		schema:      `{"type":"object","properties":{` + viewProperties + `,"path":{"type":"string"},"part":{"type":"integer"},"tag":{"type":"string"},"link":{"type":"boolean"},"file":{"type":"boolean"}},"required":["channel","ticket","view"],"additionalProperties":false}`,
 	},
 	{
 		name: ToolViewSync, title: "Follow a canvas", run: (*Server).viewSync,

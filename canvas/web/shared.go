@@ -24,13 +24,13 @@ func SetAllowedHeaders(w http.ResponseWriter, list allow.List) {
 }
 
 // CanvasScript returns canvas.js, which a canvas imports, view.js, which handles its
-// messages, or singleshim.js, which comes first in a document without an origin; nil for
-// any other name.
+// messages, linkrule.js, which judges the links that it offers, or singleshim.js, which
+// comes first in a document without an origin; nil for any other name.
 func CanvasScript(name string) []byte {
 	switch name {
 	case "canvas.js":
 		return must(content.ReadFile("content/canvas.js"))
-	case "view.js", "singleshim.js":
+	case "view.js", "linkrule.js", "singleshim.js":
 		return must(page.ReadFile("page/" + name))
 	}
 	return nil

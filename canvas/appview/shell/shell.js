@@ -3,6 +3,7 @@
 // protocol, and the renderer of a canvas: the canvas runs in a nested frame with an opaque
 // origin, and nothing of it runs here. The ticket stays in this closure.
 import { View } from "../../web/page/view.js";
+import { judgeLink } from "../../web/page/linkrule.js";
 
 const PROTOCOL = "2026-01-26";
 const READ = "canvas_view_read", SYNC = "canvas_view_sync";
@@ -169,8 +170,9 @@ byId("full").addEventListener("click", async () => {
 /** The link of a result, for a chat that drops the ticket. @type {string | undefined} */ let givenLink;
 /** @type {HTMLIFrameElement | undefined} */ let inner;
 let tag = "";
+let mayOffer = false; // the canvas's provider allows links
 
-const view = new View(dispatch, () => { tag = ""; show().catch(() => {}); });
+const view = new View(dispatch, () => { tag = ""; show().catch(() => {}); }, { offer, withdraw: () => decide("dismissed") });
 
 /** What belongs to one attachment: a View of the host. @type {{ id: string, after: number, seq: number, out: { seq: number, payload: any }[], sending: boolean, polls: number } | undefined} */
 let at;
@@ -217,7 +219,7 @@ async function attach() {
         const same = await show();
         if (at !== mine) continue;
         veil("");
-        if (same) view.reconnected();
+        if (same) lost();
         poll(mine);
         return;
       } catch (err) {
@@ -271,8 +273,9 @@ async function show(path) {
   return false;
 }
 
-/** @param {{ title: string, status?: string, availability: string, input?: any }} state */
+/** @param {{ title: string, status?: string, availability: string, input?: any, links?: boolean }} state */
 function head(state) {
+  mayOffer = state.links === true;
   byId("bar").hidden = false;
   setText(byId("title"), state.title);
   document.title = state.title;
@@ -337,10 +340,16 @@ byId("open").addEventListener("click", async () => {
 let parallel = false; // the chat runs calls side by side
 let serialUntil = 0;
 
+/** Messages to the canvas may be lost. */
+function lost() {
+  view.reconnected();
+  view.missed();
+}
+
 /** @param {any} mine @param {any} answer @returns {boolean} whether there was something in it */
 function take(mine, answer) {
   if (at !== mine) return false;
-  if (answer.lost) view.reconnected();
+  if (answer.lost) lost();
   for (const { seq, reason } of answer.echoes ?? []) view.echoed(seq, reason);
   const messages = answer.messages ?? [];
   const fresh = messages.slice(Math.max(0, messages.length - Math.max(0, answer.next - mine.after)));
@@ -431,6 +440,68 @@ async function flush(mine) {
   mine.sending = false;
 }
 
+// Links that the canvas offers, and its own files.
+
+const ARM = 500; // ms until the button works: the bar can appear under a pointer that is about to click
+const MAX_FETCHES = 16;
+/** The link in the bar. @type {{ url: string, armed: number, done: (outcome: "opened" | "dismissed") => void } | undefined} */ let offered;
+
+/** Shows a link to the person, one at a time. @param {unknown} address untrusted @returns {Promise<"opened" | "dismissed">} */
+async function offer(address) {
+  const url = judgeLink(address);
+  if (!mayOffer) throw new Error("this canvas may not offer links");
+  if (!capabilities.openLinks) throw new Error("this chat opens no links");
+  if (typeof url === "string") throw new Error(url);
+  if (offered) return "dismissed";
+  return new Promise((done) => {
+    offered = { url: url.href, armed: performance.now() + ARM, done };
+    setText(byId("offered"), url.href);
+    byId("offer").hidden = false;
+  });
+}
+
+/** @param {"opened" | "dismissed"} outcome */
+function decide(outcome) {
+  offered?.done(outcome);
+  offered = undefined;
+  byId("offer").hidden = true;
+}
+
+byId("take").addEventListener("click", async () => {
+  if (!offered || performance.now() < offered.armed) return;
+  const { url, done } = offered;
+  offered = undefined; // a second click opens nothing
+  byId("offer").hidden = true;
+  const answer = await request("ui/open-link", { url }).catch(() => ({ isError: true }));
+  done(answer?.isError ? "dismissed" : "opened");
+});
+byId("drop").addEventListener("click", () => decide("dismissed"));
+
+let fetching = 0;
+/** Answers a fetch of the canvas for one of its files. @param {any} m untrusted @param {MessagePort} port */
+async function serveFile({ method, path }, port) {
+  /** @param {number} status @param {string} word */
+  const refuse = (status, word) => port.postMessage({ t: "words", status, word });
+  if (!at || method !== "GET" || typeof path !== "string" || !path.startsWith("/")) return refuse(501, "In a chat a canvas can only read its files.");
+  if (fetching >= MAX_FETCHES) return refuse(429, "This canvas reads too many files at once.");
+  fetching++;
+  try {
+    let text = "", parts = 1, type = "";
+    for (let part = 0; part < parts; part++) {
+      const answer = await call(READ, { ...canvas, view: at.id, path, part, file: true });
+      if (answer.kind !== "file") return refuse(404, answer.words);
+      text += answer.text ?? "";
+      ({ parts, type } = answer);
+    }
+    const body = Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+    port.postMessage({ t: "whole", type, body }, [body]);
+  } catch {
+    refuse(503, "The canvas host does not answer.");
+  } finally {
+    fetching--;
+  }
+}
+
 // What a person did, for the model of the chat: each update replaces the one before.
 
 /** @type {any[]} */ let events = [];
@@ -449,12 +520,11 @@ function report(more) {
 
 // Seen or not: a View that no person sees makes no calls.
 
-/** Says bye. */
+/** Says bye. The canvas keeps its page, which says hello again when the View is attached anew. */
 async function leave() {
   const mine = at;
   at = undefined;
   if (!mine) return;
-  view.disconnect();
   await sync(mine, { bye: true, say: mine.out.slice(0, MAX_SAY) }).catch(() => {});
 }
 
@@ -493,6 +563,7 @@ addEventListener("message", ({ data, source, ports }) => {
   if (kind === "view" && ports[0]) view.connect(ports[0]);
   if (kind === "bye") view.disconnect();
   if (kind === "height") measured(data);
+  if (kind === "fetch" && ports[0]) serveFile(data, ports[0]);
   if (kind === "go" && typeof data.path === "string" && data.path.startsWith("/")) show(data.path).catch(() => {});
   if (data?.type === "canvas/message") view.fromDocument(data.payload);
 });

@@ -23,7 +23,10 @@ async function callForView(params) {
   const run = async () => {
     inFlight++;
     try {
-      const answer = await client.callTool({ name: params.name, arguments: params.arguments });
+      const answer = await client.callTool({ name: params.name, arguments: params.arguments }).catch(async (err) => {
+        if (settings.reconnect) await connect(); // the host was restarted: it knows no session
+        throw err;
+      });
       if (settings.lose && Math.random() < settings.lose) { record.lost = true; throw new Error("lost"); }
       if (settings.repeat && Math.random() < settings.repeat) { record.repeated = true; return await client.callTool({ name: params.name, arguments: params.arguments }); }
       return answer;

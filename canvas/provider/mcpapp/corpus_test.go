@@ -3,10 +3,14 @@ package mcpapp_test
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -32,8 +36,8 @@ var published = []struct {
 	{"customer-segmentation", "get-customer-data", `/Enterprise\s*\(\d+\)/.test(d.body.innerText)`, `#x-axis`, `true`, ""},
 	{"scenario-modeler", "get-scenario-data", `d.body.innerText.includes("$63.4K")`, `.slider-input`, `d.body.innerText !== w.before && !d.body.innerText.includes("$63.4K")`, ""},
 	{"debug", "debug-tool", `d.body.innerText.includes("ontoolresult:")`, `#send-message-text-btn`, `d.body.innerText !== w.before`, ""},
-	{"threejs", "show_threejs_scene", `d.querySelector("canvas").width > 0`, ``, ``, ""},
-	{"shadertoy", "render-shadertoy", `d.querySelector("canvas").width > 0`, ``, ``, ""},
+	{"threejs", "show_threejs_scene", `d.querySelector("canvas").width > 0`, `.fullscreen-btn`, `d.querySelector(".threejs-container.fullscreen")`, ""},
+	{"shadertoy", "render-shadertoy", `d.querySelector("canvas").width > 0`, `.fullscreen-btn`, `d.querySelector(".main.fullscreen")`, ""},
 	{"pdf", "display_pdf", `d.body.innerText.includes("/ 1") || d.querySelector(".textLayer, #text-layer")?.textContent.includes("Hello")`, `#zoom-in-btn`, `d.body.innerText !== w.before`, ""},
 	{"sheet-music", "play-sheet-music", `d.querySelector("svg") && d.body.innerText.includes("Twinkle")`, `.abcjs-midi-loop`, `d.querySelector(".abcjs-midi-loop.abcjs-pushed")`, "its sound comes from paulrosen.github.io"},
 	{"transcript", "transcribe", `d.body.innerText.includes("Your speech will appear")`, ``, ``, "it needs the microphone"},
@@ -126,6 +130,58 @@ func TestPublishedServers(t *testing.T) {
 		})
 	}
 	t.Logf("of %d servers %d start, %d initialize, %d show what they can, %d are worked by a click, %d of them the same through a relay", len(published), started, initialised, shown, clicked, relayed)
+}
+
+// TestPublishedOverHTTP runs a published server over HTTP: it ends, returns at its address,
+// and shows what it showed, without a call of its tool.
+func TestPublishedOverHTTP(t *testing.T) {
+	dir := installed(t)
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node")
+	}
+	inBrowser(t, func(t *testing.T) {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+		_ = ln.Close()
+		run := func() (stop func()) {
+			cmd := exec.Command(node, filepath.Join(dir, "node_modules/@modelcontextprotocol/server-basic-vanillajs/dist/index.js"))
+			cmd.Env = append(os.Environ(), "PORT="+port)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			return sync.OnceFunc(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		}
+		stop := run()
+		defer func() { stop() }()
+		e := start(t)
+		g, err := e.runner.Add(mcpapp.Server{Name: "remote", URL: "http://localhost:" + port + "/mcp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = g.WaitStarted(t.Context()) // the program may not listen yet
+		e.await("the server", func() bool { _, err := e.openCanvas("get-time", ""); return err == nil })
+		v := e.view(webtest.Start(t))
+		v.wait(`/\d{4}-\d\d-\d\dT/.test(d.body.innerText)`)
+		_, _, before := e.request("get-time", "GET", "/-/opening", "")
+		v.press("#get-time-btn", `d.body.innerText !== w.before`)
+		v.tab.Close()
+		stop()
+		const again = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get-time","arguments":{}}}`
+		e.await("the loss", func() bool { e.rpc("get-time", again); return e.availability("get-time") == "stale" })
+		stop = run()
+		e.await("the server again", func() bool {
+			return e.availability("get-time") == "ready" && strings.Contains(e.rpc("get-time", again), `"result"`)
+		})
+		_, _, after := e.request("get-time", "GET", "/-/opening", "")
+		shown := regexp.MustCompile(`\d{4}-\d\d-\d\dT[^"\\]*`)
+		if one, two := shown.FindString(before), shown.FindString(after); one == "" || one != two {
+			t.Errorf("the canvas showed %q and shows %q", one, two)
+		}
+	})
 }
 
 // press clicks on an element of the View and waits for its effect. A select is changed by a

@@ -2,6 +2,7 @@ package mcpapp_test
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -60,7 +61,17 @@ func start(t testing.TB, change ...func(*mcpapp.Options, *host.Options)) *env {
 	for _, fn := range change {
 		fn(&o, &ho)
 	}
-	var err error
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, origin := range ho.Origins {
+		ho.Origins[n] = strings.ReplaceAll(origin, "{port}", port)
+	}
 	if e.host, err = host.New(ho); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +80,7 @@ func start(t testing.TB, change ...func(*mcpapp.Options, *host.Options)) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.runner.Close)
-	hosttest.Serve(t, e.host)
+	hosttest.ServeOn(t, e.host, ln)
 	return e
 }
 

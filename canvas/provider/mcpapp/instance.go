@@ -17,13 +17,14 @@ import (
 // instance is an open canvas of a tool with a UI.
 type instance struct {
 	*view.Pages
-	server *Running
-	tool   *sdk.Tool
-	handle *canvas.Handle
-	web    *web
-	ctx    context.Context // done when the instance ends; then calls of Views end too
-	cancel context.CancelFunc
-	says   sayRates
+	server   *Running
+	canvasID string // the tool's name
+	tool     *sdk.Tool
+	handle   *canvas.Handle
+	web      *web
+	ctx      context.Context // done when the instance ends; then calls of Views end too
+	cancel   context.CancelFunc
+	says     sayRates
 
 	mu    sync.Mutex
 	conn  *conn // the connection that the canvas was opened with
@@ -59,12 +60,14 @@ const (
 )
 
 func newInstance(g *Running, tool *sdk.Tool, h *canvas.Handle) *instance {
-	i := &instance{server: g, tool: tool, handle: h, views: map[canvas.View]bool{}, asked: map[int64]map[canvas.View]bool{}, quiet: make(chan struct{})}
+	i := &instance{server: g, canvasID: tool.Name, tool: tool, handle: h, views: map[canvas.View]bool{}, asked: map[int64]map[canvas.View]bool{}, quiet: make(chan struct{})}
 	i.ctx, i.cancel = context.WithCancel(h.Context())
 	i.Pages = view.New(view.Options{To: h, OnMessage: i.fromPage})
 	i.web = newWeb(http.HandlerFunc(i.serve), h, g.runner.opts.Logger)
+	g.track(i, true)
 	g.runner.running.Go(func() { // ends with the instance, also if it becomes stale
 		<-i.ctx.Done()
+		g.track(i, false)
 		i.web.close()
 	})
 	return i

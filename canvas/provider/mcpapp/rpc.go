@@ -65,18 +65,24 @@ func (i *instance) serveRPC(w http.ResponseWriter, r *http.Request) {
 		result, err := i.rpc(ctx, req)
 		answer <- done{result, err}
 	}()
+	if a, gone := awaitAnswer(w, answer, cancel); !gone {
+		_, _ = w.Write(response(req.ID, a.result, i.toView(a.err)))
+	}
+}
+
+// awaitAnswer waits for an answer, and writes a space every 10 s meanwhile. If the reader is
+// gone it cancels the call, and still waits for it.
+func awaitAnswer[T any](w io.Writer, answer <-chan T, cancel func()) (a T, gone bool) {
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for {
 		select {
 		case a := <-answer:
-			_, _ = w.Write(response(req.ID, a.result, i.toView(a.err)))
-			return
+			return a, false
 		case <-tick.C:
 			if _, err := io.WriteString(w, " "); err != nil {
 				cancel()
-				<-answer
-				return
+				return <-answer, true
 			}
 		}
 	}

@@ -185,7 +185,7 @@ func (r *Runner) Add(s Server) (*Running, error) {
 	case slices.ContainsFunc(r.servers, func(o *Running) bool { return o.server.Name == s.Name }):
 		return nil, fmt.Errorf("server %q: there is a server of that name already", s.Name)
 	}
-	g := &Running{runner: r, server: s, secrets: s.secrets(), started: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{})}
+	g := &Running{runner: r, server: s, secrets: s.secrets(), open: map[*instance]bool{}, started: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{})}
 	reg, err := r.opts.Service.Register(canvas.Extension{ID: s.Name, Name: s.Name}, g, g.placeholder())
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package mcpapp
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,7 @@ type Running struct {
 	begun     bool          // started is closed
 	known     bool          // the server's tools have been declared at least once
 	calls     []callNote    // the newest calls, for the panel
+	open      map[*instance]bool
 }
 
 // Name returns the name under which the server was added.
@@ -136,7 +138,37 @@ func (g *Running) declare(c *conn) error {
 	for _, n := range notes {
 		g.log.Note("%s", n)
 	}
+	g.leaveUndeclared(c.ctx, set)
 	return g.reg.Set(set...)
+}
+
+// leaveUndeclared asks the pages of canvases that are no longer declared to leave, side by
+// side: their canvases are stale once the declarations are replaced.
+func (g *Running) leaveUndeclared(ctx context.Context, set []canvas.Declaration) {
+	g.mu.Lock()
+	var leaving []*instance
+	for i := range g.open {
+		if !slices.ContainsFunc(set, func(d canvas.Declaration) bool { return d.CanvasID == i.canvasID }) {
+			leaving = append(leaving, i)
+		}
+	}
+	g.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, i := range leaving {
+		wg.Go(func() { i.teardown(ctx) })
+	}
+	wg.Wait()
+}
+
+// track keeps an instance in the list of open ones, or removes it.
+func (g *Running) track(i *instance, open bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if open {
+		g.open[i] = true
+	} else {
+		delete(g.open, i)
+	}
 }
 
 // listChanged lists the tools again. It runs in a goroutine of the connection.

@@ -1,6 +1,7 @@
 package mcpapp
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -22,6 +23,15 @@ type sayRates struct {
 	mu       sync.Mutex
 	messages []time.Time // of the last minute
 	last     string      // the last context
+	raised   time.Time   // when a context was raised last
+	pending  *pending    // a context that waits for the end of the second
+}
+
+// pending is a context that waits; a newer one replaces it.
+type pending struct {
+	event  ahp.Value
+	raised chan struct{} // closed after err is set
+	err    error
 }
 
 // message reports whether one more message is within the rate.
@@ -38,15 +48,46 @@ func (s *sayRates) message(now time.Time) bool {
 	return true
 }
 
-// fresh reports whether a context differs from the last one.
-func (s *sayRates) fresh(text string) bool {
+// contextEvery is the time between two contexts for the agent.
+const contextEvery = time.Second
+
+// context raises the newest context of each second, and drops one that equals the last. It
+// returns after the context, or a newer one, was raised. The first caller of a second waits
+// for its end, and no longer than ctx.
+func (s *sayRates) context(ctx context.Context, text string, event ahp.Value, raise func(ahp.Value) error) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.last == text {
-		return false
+		s.mu.Unlock()
+		return nil
 	}
 	s.last = text
-	return true
+	if p := s.pending; p != nil {
+		p.event = event
+		s.mu.Unlock()
+		select {
+		case <-p.raised:
+			return p.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	p := &pending{event: event, raised: make(chan struct{})}
+	s.pending = p
+	timer := time.NewTimer(time.Until(s.raised.Add(contextEvery)))
+	s.mu.Unlock()
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer close(p.raised)
+	s.pending, s.raised = nil, time.Now()
+	if p.err = ctx.Err(); p.err == nil {
+		p.err = raise(p.event)
+	}
+	return p.err
 }
 
 // serveSay takes what a View says: to the agent, or to the log.
@@ -90,9 +131,6 @@ func (i *instance) say(req rpcRequest) *rpcError {
 		}
 		event.Type, event.Role = "app.message", "user"
 	case "ui/update-model-context":
-		if !i.says.fresh(string(p.Content) + "\x00" + string(p.Structured)) {
-			return nil
-		}
 		event.Type, event.Structured = "app.context", p.Structured
 	default:
 		return &rpcError{codeMethod, "method not found"}
@@ -106,7 +144,13 @@ func (i *instance) say(req rpcRequest) *rpcError {
 	if len(raw) > maxEventSize {
 		return &rpcError{codeServer, "the message is too large for the agent"}
 	}
-	if i.handle.Raise(raw) != nil {
+	var err error
+	if event.Type == "app.context" {
+		err = i.says.context(i.ctx, string(p.Content)+"\x00"+string(p.Structured), raw, i.handle.Raise)
+	} else {
+		err = i.handle.Raise(raw)
+	}
+	if err != nil {
 		return &rpcError{codeServer, "the canvas is not open any more"}
 	}
 	return nil

@@ -51,7 +51,7 @@ type opening struct {
 	Server       implementation `json:"server"`
 	Capabilities capabilities   `json:"capabilities"`
 	CSP          granted        `json:"csp"`
-	Reaches      []string       `json:"reaches,omitempty"`
+	Policy       string         `json:"policy"` // of the View, for single-document mode
 	Denied       []string       `json:"denied,omitempty"`
 	Name         string         `json:"name"`
 	Version      string         `json:"version"`
@@ -71,7 +71,7 @@ func (i *instance) serveOpening(w http.ResponseWriter) {
 	i.mu.Lock()
 	o := opening{
 		Generation: i.kept.Generation, Tool: i.tool, Arguments: i.kept.Arguments, Result: i.kept.Result, Canceled: i.kept.Canceled,
-		CSP: i.grant, Denied: i.grant.denied, Name: i.server.server.Name, Version: i.server.runner.opts.Version,
+		CSP: i.grant, Policy: i.grant.policy(), Denied: i.grant.denied, Name: i.server.server.Name, Version: i.server.runner.opts.Version,
 	}
 	c := i.conn
 	i.mu.Unlock()

@@ -110,6 +110,9 @@ func (g *Running) declarations(tools []*sdk.Tool) (set []canvas.Declaration, not
 			what = "canvas"
 		}
 		schema, why := g.declarable(t, what)
+		if why == "" && schema == nil && t.InputSchema != nil {
+			leave("the input schema of", t.Name, fmt.Sprintf("want an object of at most %d bytes", maxSchema))
+		}
 		switch {
 		case why != "":
 			leave(what, t.Name, why)
@@ -144,15 +147,21 @@ func (g *Running) declarable(t *sdk.Tool, what string) (schema ahp.Value, why st
 	case what == "action" && slices.ContainsFunc(ownActions, func(a canvas.Action) bool { return a.Name == t.Name }):
 		return nil, "the host has an action of that name"
 	}
+	return schemaOf(t), ""
+}
+
+// maxSchema is the limit of a schema (canvas/PROTOCOL.md section 8).
+const maxSchema = 64 << 10
+
+// schemaOf returns a tool's schema, or nil if it cannot be declared: then the
+// server judges the input.
+func schemaOf(t *sdk.Tool) ahp.Value {
 	raw, err := json.Marshal(t.InputSchema)
-	if err != nil || len(raw) > 64<<10 || t.InputSchema == nil {
-		return nil, ""
-	}
 	var object map[string]ahp.Value
-	if ahp.Unmarshal(raw, &object) != nil {
-		return nil, ""
+	if err != nil || len(raw) > maxSchema || t.InputSchema == nil || ahp.Unmarshal(raw, &object) != nil {
+		return nil
 	}
-	return raw, ""
+	return raw
 }
 
 // description returns a tool's description within its limit.

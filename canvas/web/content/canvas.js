@@ -3,7 +3,7 @@
  * How a page without a server takes part in its canvas (view/1). It works in any
  * renderer: in one that is not this host's, messages go to the parent window
  * (canvas/PROTOCOL.md section 4.8). There input is undefined, onTheme is never called,
- * send does not report refusals, and offerLink rejects.
+ * send does not report refusals, and offerLink, offerFile and fullscreen reject.
  *
  *     import { onAction, send, onMessage, input } from "/.ahp/canvas.js";
  *     onAction("add_card", ({ title }) => board.add(title));   // the agent acts; the value returned is its answer
@@ -50,7 +50,11 @@ const sent = new Map();
 const pageListeners = new Set();
 let lastId = 0;
 let saidHello = false;
-/** @type {{ input: any, theme: any } | undefined} */
+/** @type {Set<() => void>} */
+const missedListeners = new Set();
+/** @type {Set<(panel: { fullscreen: boolean }) => void>} */
+const panelListeners = new Set();
+/** @type {{ input: any, theme: any, panel?: { fullscreen: boolean } } | undefined} */
 let latest;
 
 /** @type {(value: any) => void} */
@@ -99,11 +103,34 @@ export async function send(value) {
  * 2,048 bytes and no user name.
  * @param {string | URL} url @returns {Promise<"opened" | "dismissed">}
  */
-export function offerLink(url) {
+export const offerLink = (url) => ask({ t: "offer", url: String(url) });
+
+/**
+ * Offers a file to the person, at most 16 MiB. The renderer shows its name and size outside
+ * the frame, with buttons to save and dismiss it. The promise resolves with "saved" or
+ * "dismissed"; it rejects with the reason if the file may not be offered: one at a time and
+ * ten a minute are allowed.
+ * @param {string} name @param {ArrayBuffer} bytes @returns {Promise<"saved" | "dismissed">}
+ */
+export const offerFile = (name, bytes) => ask({ t: "file", name: String(name), bytes });
+
+/**
+ * Asks the renderer to show the canvas alone, or beside the others again. It does so only
+ * directly after the person did something in the page. The promise resolves with whether the
+ * canvas is shown alone now, and rejects if the renderer cannot do it.
+ * @param {boolean} on @returns {Promise<boolean>}
+ */
+export const fullscreen = (on) => ask({ t: "fullscreen", on: Boolean(on) });
+
+/** Asks the renderer for a height in CSS pixels. The first one counts, unless a person chose one. @param {number} height */
+export const resize = (height) => port.postMessage({ t: "resize", height: Number(height) });
+
+/** @param {object} question of the renderer @returns {Promise<any>} */
+function ask(question) {
   const id = ++lastId;
   return new Promise((resolve, reject) => {
     sent.set(id, { resolve, reject });
-    port.postMessage({ t: "offer", id, url: String(url) });
+    port.postMessage({ ...question, id });
   });
 }
 
@@ -138,6 +165,14 @@ export const kept = new Promise((resolve) => { resolveKept = resolve; });
 /** Calls fn with each later message of the provider. @param {(value: any) => void} fn @returns {() => void} removes fn */
 export const onMessage = (fn) => listen(listeners, fn);
 
+/**
+ * Calls fn when messages of the provider may be lost, for example while a chat did not show
+ * the canvas: fn asks the provider for what it shows. Without fn, a page with onMessage is
+ * loaded again then.
+ * @param {() => void} fn @returns {() => void} removes fn
+ */
+export const onMissed = (fn) => listen(missedListeners, fn);
+
 /** Calls fn with the input, now and whenever the agent opens the canvas with another one. @param {(value: any) => void} fn @returns {() => void} removes fn */
 export function onInput(fn) {
   if (latest) fn(latest.input);
@@ -148,6 +183,12 @@ export function onInput(fn) {
 export function onTheme(fn) {
   if (latest) fn(latest.theme);
   return listen(themeListeners, fn);
+}
+
+/** Calls fn with { fullscreen }, now and whenever the canvas is shown alone or beside others. @param {(panel: { fullscreen: boolean }) => void} fn @returns {() => void} removes fn */
+export function onPanel(fn) {
+  if (latest?.panel) fn(latest.panel);
+  return listen(panelListeners, fn);
 }
 
 /**
@@ -190,7 +231,7 @@ export function attachPage(store, receive) {
   pageListeners.add(receive);
 }
 
-/** @param {Set<(value: any) => void>} set @param {(value: any) => void} fn */
+/** @template F @param {Set<F>} set @param {F} fn */
 function listen(set, fn) {
   set.add(fn);
   return () => { set.delete(fn); };
@@ -223,6 +264,10 @@ const handlers = {
   leaving,
   message: (m) => (m.value?.["x-ahp-page"] === undefined ? listeners : pageListeners).forEach((fn) => fn(m.value)),
   problems: (m) => port.postMessage({ t: "problems", id: m.id, .../** @type {any} */ (globalThis).ahpProblems?.take() }),
+  missed() {
+    missedListeners.forEach((fn) => fn());
+    if (!missedListeners.size && listeners.size + pageListeners.size) port.postMessage({ t: "reload" });
+  },
   taken: (m) => { sent.get(m.id)?.resolve(); sent.delete(m.id); },
   offered: (m) => { sent.get(m.id)?.resolve(m.outcome); sent.delete(m.id); },
   refused: (m) => { sent.get(m.id)?.reject(new Error(m.reason)); sent.delete(m.id); },
@@ -233,6 +278,7 @@ const handlers = {
     resolveKept(m.kept);
     if (!before || JSON.stringify(before.input) !== JSON.stringify(m.input)) inputListeners.forEach((fn) => fn(m.input));
     if (JSON.stringify(before?.theme) !== JSON.stringify(m.theme)) themeListeners.forEach((fn) => fn(m.theme));
+    if (JSON.stringify(before?.panel) !== JSON.stringify(m.panel)) panelListeners.forEach((fn) => fn(m.panel));
   },
 };
 
@@ -267,6 +313,8 @@ function connectParent(other) {
         post(value);
         return other.postMessage({ t: "taken", id });
       case "offer": return other.postMessage({ t: "refused", id, reason: "this renderer opens no links" });
+      case "file": return other.postMessage({ t: "refused", id, reason: "this renderer saves no files" });
+      case "fullscreen": return other.postMessage({ t: "refused", id, reason: "this renderer does not show a canvas alone" });
     }
   };
   addEventListener("message", ({ source, data }) => {

@@ -22,6 +22,7 @@ import { lookAt, startLook } from "./look.js";
 import { openMenu } from "./menu.js";
 import { Mounts } from "./mounts.js";
 import { decodeKey } from "./noise.js";
+import { Panel } from "./panel.js";
 import { startPeople } from "./people.js";
 import { Pictures } from "./pictures.js";
 import { setPrivate } from "./privacy.js";
@@ -152,7 +153,7 @@ function setOpen(refs, news = true) {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate: (card, is) => setPrivate((method, params) => client.request(method, params), card, is), retitled, announced, loaded: (c) => pictures.loaded(c), request: (method, params) => client.request(method, params), ask: (c, run) => attention.ask(c, run), menu: (of, button) => openMenuOf(of.ref.instanceId, button), escape: closeLast, clientId: client.clientId, closing, kept: stays });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate: (card, is) => setPrivate((method, params) => client.request(method, params), card, is), retitled, announced, loaded: (c) => pictures.loaded(c), request: (method, params) => client.request(method, params), ask: (c, run) => attention.ask(c, run), menu: (of, button) => openMenuOf(of.ref.instanceId, button), escape: closeLast, clientId: client.clientId, closing, kept: stays, panel: new Panel(layout) });
       pictures.watch(card);
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
@@ -171,7 +172,6 @@ function setOpen(refs, news = true) {
     awaited = "";
   }
 }
-
 /** @param {string} id of an instance */
 const cardOf = (id) => [...cards.values()].find((card) => card.ref.instanceId === id);
 
@@ -179,6 +179,7 @@ const cardOf = (id) => [...cards.values()].find((card) => card.ref.instanceId ==
 function arranged() {
   const { visible } = layout;
   mounts.see(visible.flatMap((id) => cardOf(id) ?? []));
+  for (const card of cards.values()) card.arranged(layout.maximized === card.ref.instanceId);
   if (!document.hidden) visible.forEach((id) => fresh.delete(id));
   switcher.render();
 }

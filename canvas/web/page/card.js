@@ -9,6 +9,7 @@ import { CardFrame } from "./cardframe.js";
 import { CARD, messageText, singleText } from "./cardtext.js";
 import { drawIcons } from "./icons.js";
 import { LOOKING } from "./key.js";
+import { FileOffers } from "./fileoffer.js";
 import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { closeRequested, closingOf } from "./undo.js";
@@ -32,6 +33,7 @@ import { View } from "./view.js";
  *   clientId: string,
  *   closing: (channel: string, title: string, seconds: number, focus: boolean) => void,
  *   kept: (channel: string) => void,
+ *   panel: import("./panel.js").Panel,
  * }} Surroundings loaded: the canvas's page was loaded; menu: opens the card's menu; escape: the canvas did not use the Escape key
  */
 
@@ -44,6 +46,7 @@ export class Card {
   #closing = 0;
   #connected = false;
   #cutOff = false; // without a connection for longer than a moment
+  /** @type {boolean | undefined} */ #fullscreen;
 
   /** @param {{ channel: string, instanceId: string, canvasId?: string, title?: string }} ref @param {Surroundings} around */
   constructor(ref, around) {
@@ -73,12 +76,22 @@ export class Card {
   #newView() {
     const { frame } = this;
     const offers = new LinkOffers(this.#find(".offer"), () => frame.focus());
+    const files = new FileOffers(this.#find(".save"), () => frame.focus());
     return new View((action) => this.around.dispatch(this.ref.channel, action), () => frame.reloadPage(), {
       offer: async (url) => {
         if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
         return offers.offer(url);
       },
-      withdraw: () => offers.withdraw(),
+      file: async (name, bytes) => {
+        if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer files");
+        return files.offer(name, bytes);
+      },
+      fullscreen: async (on) => this.around.panel.fullscreen(this.ref.instanceId, on),
+      resize: (height) => this.around.panel.resize(this.ref.instanceId, this.element, height),
+      withdraw: () => {
+        offers.withdraw();
+        files.withdraw();
+      },
       attention: (reason) => this.#ask(reason),
     }, (payload) => frame.post(payload));
   }
@@ -165,6 +178,13 @@ export class Card {
     if (this.#cutOff === is) return;
     this.#cutOff = is;
     this.render();
+  }
+
+  /** Notes whether the canvas is shown alone. @param {boolean} fullscreen */
+  arranged(fullscreen) {
+    if (this.#fullscreen === fullscreen) return;
+    this.#fullscreen = fullscreen;
+    this.view.update({ panel: { fullscreen } });
   }
 
   setTheme() {

@@ -1,5 +1,6 @@
 // @ts-check
 // The markup of a card, and its longer texts.
+import { FILE_BAR } from "./fileoffer.js";
 import { OFFER_BAR } from "./offer.js";
 
 /** The markup of a card. @param {string} id unique in the document */
@@ -16,6 +17,7 @@ export const CARD = (id) => `<article class="card" aria-labelledby="${id}">
   <button class="tool close" data-icon="close" type="button"></button></div></header>
   <p class="note" role="note" hidden></p>
   <div class="offer" role="status" hidden>${OFFER_BAR(id)}</div>
+  <div class="offer save" role="status" hidden>${FILE_BAR(id)}</div>
   <div class="stage"><div class="shield" aria-hidden="true"></div><div class="words" role="status" hidden><div><h3></h3><p></p><button class="retry" type="button">Reload</button></div></div></div>
   <div class="grip" role="separator" tabindex="0" id="${id}-grip" aria-label="Resize with the arrow keys:" aria-labelledby="${id}-grip ${id}" aria-valuemin="3" aria-valuemax="12" aria-valuenow="12"></div>
 </article>`;

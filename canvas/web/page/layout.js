@@ -19,6 +19,7 @@ export class Layout {
   /** @type {Set<string>} */ #panes = new Set();
   /** @type {Set<string>} */ #pinned = new Set();
   /** @type {Record<string, Size>} */ #sizes = Object.create(null);
+  /** @type {Record<string, number>} Heights that canvases asked for, in rem */ #suggested = Object.create(null);
   /** @type {string | undefined} */ #maximized;
   /** @type {string | undefined} The canvas that was used or chosen last */ #current;
   /** @type {Set<string> | undefined} The canvases that become panes; undefined for each that has a place */ #chosen;
@@ -71,6 +72,7 @@ export class Layout {
   /** @param {string} id */
   release(id) {
     this.#cards.delete(id);
+    delete this.#suggested[id];
     for (const set of [this.#panes, this.#pinned, this.#putAway]) set.delete(id);
     if (this.#maximized === id) this.#setMaximized(undefined);
     if (this.#current === id) this.#current = undefined;
@@ -192,7 +194,9 @@ export class Layout {
 
   apply() {
     const maximized = this.#maximized !== undefined && this.all.includes(this.#maximized) ? this.#maximized : undefined;
-    drawLayout(this.#main, this.#cards, this.visible, { sizes: this.#sizes, maximized });
+    /** @type {Record<string, Size>} */ const sizes = Object.create(null);
+    for (const id of this.#cards.keys()) sizes[id] = { ...this.#sizes[id], height: this.#sizes[id]?.height ?? this.#suggested[id] };
+    drawLayout(this.#main, this.#cards, this.visible, { sizes, maximized });
     this.#changedBy();
   }
 
@@ -220,6 +224,13 @@ export class Layout {
     this.#current = id;
     this.#setMaximized(this.#maximized === id ? undefined : id);
     this.#changed();
+  }
+
+  /** Gives a card the height that its canvas asked for first, unless a person has chosen one. @param {string} id @param {number} height rem */
+  suggest(id, height) {
+    if (!this.#cards.has(id) || this.#suggested[id] !== undefined || this.#sizes[id]?.height !== undefined) return;
+    this.#suggested[id] = height;
+    this.apply();
   }
 
   /** @param {string | undefined} id */

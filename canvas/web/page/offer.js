@@ -2,7 +2,7 @@
 // A canvas's offers of links. The canvas cannot open windows: a bar on its card,
 // outside the frame, shows the full address, and only the person's click opens it.
 // Offers are untrusted.
-import { judgeLink } from "./policy.js";
+import { judgeLink } from "./linkrule.js";
 
 const HOLD = 1000; // ms that the bar does not change, so that a later offer cannot replace what is being read
 const ARM = 500; // ms until the link works: the bar can appear under a pointer that is about to click

@@ -49,8 +49,8 @@ export async function saveCopy(name, reading) {
   });
 }
 
-/** @param {number} n */
-function sizeText(n) {
+/** A size for people. @param {number} n bytes */
+export function sizeText(n) {
   let unit = 0;
   for (; n >= 1000 && unit < UNITS.length - 1; unit++) n /= 1000;
   return `${unit ? n.toFixed(1) : n} ${UNITS[unit]}`;

@@ -12,6 +12,8 @@
 
   const MAX_FILES = 256, MAX_BYTES = 16 * 1024 * 1024; // of one document
   const MAX_MISSING = 32;
+  const MAX_REQUESTS = 64;
+  const CHUNK = 32 * 1024; // bytes of a request body in one message
   const SCHEME = "ahp-canvas:"; // imports are rewritten to this scheme: a relative import does not work in a blob module
   const ROOT = "http://canvas";
   const IMPORT = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])((?:\.{1,2})?\/[^"'\n]*)\2/g;
@@ -22,6 +24,7 @@
   /** @type {MessagePort | undefined} */ let app;
   /** @type {MessagePort} */ let reads;
   /** @type {Map<number, (a: Answer) => void>} */ const pending = new Map();
+  /** @type {Map<number, Exchange>} Requests of the document */ const requests = new Map();
   /** @type {any} */ let theme;
   /** @type {HTMLIFrameElement | undefined} */ let inner;
   /** @type {Set<string>} */ const missing = new Set();
@@ -37,6 +40,61 @@
     if (missing.size >= MAX_MISSING || missing.has(what)) return;
     missing.add(what.slice(0, 200));
     post({ t: "lacks", what: [...missing] });
+  }
+
+  /**
+   * A fetch of the document for a path of its canvas: its body goes to the app page in
+   * chunks, and what the app page answers goes to the document's port.
+   */
+  class Exchange {
+    #sent = 0;
+    #given = 0;
+
+    /** @param {number} id @param {MessagePort} port of the document @param {Uint8Array<ArrayBuffer>} body */
+    constructor(id, port, body) {
+      this.id = id;
+      this.port = port;
+      this.body = body;
+      port.onmessage = () => { // the document canceled it
+        requests.delete(id);
+        reads.postMessage({ t: "cancel", id });
+      };
+    }
+
+    /** @param {any} m of the app page @param {string} path */
+    receive(m, path) {
+      if (m.t === "more") return this.#upload(m.n);
+      if (m.t === "words") reportMissing(path);
+      if (["whole", "words", "end"].includes(m.t)) requests.delete(this.id);
+      this.port.postMessage(m);
+      if (m.t === "data") reads.postMessage({ t: "more", id: this.id, n: m.chunks.reduce((/** @type {number} */ n, /** @type {ArrayBuffer} */ c) => n + c.byteLength, 0) });
+    }
+
+    /** @param {number} n bytes more that the app page takes */
+    #upload(n) {
+      this.#given += n;
+      while (this.#sent < this.body.length && this.#given > 0) {
+        const part = this.body.slice(this.#sent, this.#sent + Math.min(CHUNK, this.#given));
+        this.#sent += part.length;
+        this.#given -= part.length;
+        reads.postMessage({ t: "data", id: this.id, bytes: part.buffer }, [part.buffer]);
+      }
+      if (this.#sent !== this.body.length) return;
+      this.#sent = Infinity; // the end is sent once
+      reads.postMessage({ t: "end", id: this.id });
+    }
+  }
+
+  /** Sends a request of the document to the app page. @param {any} m untrusted @param {MessagePort} port for the answer */
+  function request({ method, path, headers, body }, port) {
+    if (typeof path !== "string" || !path.startsWith("/") || requests.size >= MAX_REQUESTS) return port.postMessage({ t: "words", status: 429, word: "This canvas sends too many requests at once." });
+    const id = ++lastId;
+    const bytes = new Uint8Array(body instanceof ArrayBuffer ? body : []);
+    const made = new Exchange(id, port, bytes);
+    requests.set(id, made);
+    pending.set(id, (answer) => made.receive(answer, path));
+    const length = body instanceof ArrayBuffer ? bytes.length : undefined;
+    reads.postMessage({ t: "ask", id, method, path, headers, length, ...(length !== undefined && length <= CHUNK && { bytes: body }) });
   }
 
   /** One document while its resources are inlined. */
@@ -175,7 +233,7 @@
     await Promise.all([...doc.querySelectorAll("img[src], input[src], video[src], audio[src], source[src], track[src], image[href]")].map((el) => inlineMedia(page, el)));
     for (const el of doc.querySelectorAll("script")) await inlineScript(page, doc, el); // in sequence: deferred scripts keep their order
     const first = doc.createElement("script");
-    const given = JSON.stringify({ theme, modules: Object.fromEntries(page.modules), scheme: SCHEME, title: doc.title });
+    const given = JSON.stringify({ theme, modules: Object.fromEntries(page.modules), scheme: SCHEME, title: doc.title, path });
     first.textContent = script(`(() => { ${SHIM}\nprepareDocument(${given}); })()`);
     doc.documentElement.prepend(first);
     return (doc.doctype ? "<!doctype html>" : "") + doc.documentElement.outerHTML;
@@ -187,6 +245,8 @@
     const srcdoc = await assemble(path.replace(/#.*/s, ""));
     if (srcdoc === undefined) return post({ t: "failed", reason: "no-document" });
     if (inner) post({ t: "bye" });
+    for (const id of requests.keys()) reads.postMessage({ t: "cancel", id });
+    requests.clear();
     inner?.remove();
     inner = document.createElement("iframe");
     inner.setAttribute("sandbox", "allow-scripts");
@@ -205,7 +265,10 @@
   function mount(order) {
     const { port1, port2 } = new MessageChannel();
     reads = port1;
-    reads.onmessage = ({ data }) => { pending.get(data.id)?.(data); pending.delete(data.id); };
+    reads.onmessage = ({ data }) => {
+      pending.get(data.id)?.(data);
+      if (!requests.has(data.id)) pending.delete(data.id);
+    };
     theme = order.theme;
     document.title = order.title;
     post({ t: "here" });
@@ -240,6 +303,7 @@
     if (kind === "bye") post({ t: "bye" });
     if (data?.type === "canvas/message") post({ t: "message", payload: data.payload });
     if (kind === "key") post({ t: "key" });
+    if (kind === "fetch" && ports[0]) request(data, ports[0]);
     if (kind === "looked") post({ ...data, t: "looked" });
     if (kind === "lack") reportMissing(String(data.what));
     if (kind === "go" && typeof data.path === "string" && data.path.startsWith("/")) show(data.path).catch(() => {});

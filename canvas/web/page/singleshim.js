@@ -1,9 +1,10 @@
 // @ts-check
 // The first script in each document of single-document mode (single.js puts it
 // there). It sets the theme before the first paint, defines the modules as blobs,
-// sends links to other documents to the outer frame, reports what the policy
-// blocked, and fires the submit events that the sandbox suppresses.
-/** @param {{ theme: any, modules: Record<string, string>, scheme: string, title: string }} given */
+// sends links to other documents and fetches of the canvas's own paths to the outer
+// frame, reports what the policy blocked, and fires the submit events that the sandbox
+// suppresses.
+/** @param {{ theme: any, modules: Record<string, string>, scheme: string, title: string, path?: string }} given */
 function prepareDocument(given) {
   const own = document.currentScript;
   /** @param {any} theme */
@@ -48,6 +49,49 @@ function prepareDocument(given) {
     if (event.isTrusted && event.key === "Escape" && !event.isComposing) setTimeout(() => { if (!event.defaultPrevented) parent.postMessage({ "x-ahp": "key" }, "*"); });
   });
   submitEvents();
+  ownFetch(given.path ?? "/");
+}
+
+/**
+ * Lets fetch reach the canvas's own paths: the outer frame sends the request to the app
+ * page. An address of another origin is left to the browser, whose policy blocks it.
+ * @param {string} at the path of the document
+ */
+function ownFetch(at) {
+  const native = globalThis.fetch, ROOT = "http://canvas";
+  /** @param {any} input @param {RequestInit} [init] */
+  async function fetch(input, init) {
+    const given = input instanceof Request ? input.url : String(input);
+    const url = new URL(given, ROOT + at);
+    if (url.origin !== ROOT && url.origin !== new URL(document.baseURI).origin) return native(input, init);
+    const request = new Request(input instanceof Request ? input : url.href, init);
+    const { method, signal } = request;
+    const hasBody = !["GET", "HEAD"].includes(method);
+    const body = hasBody ? await request.arrayBuffer() : undefined;
+    const { port1, port2 } = new MessageChannel();
+    const stop = () => port1.postMessage("cancel");
+    signal.throwIfAborted();
+    parent.postMessage({ "x-ahp": "fetch", method, path: url.pathname + url.search, headers: [...request.headers], body }, "*", [port2]);
+    return new Promise((resolve, reject) => {
+      /** @type {ReadableStreamDefaultController | undefined} */ let stream;
+      /** @param {any} err */
+      const fail = (err) => (stream ? stream.error(err) : reject(err));
+      signal.addEventListener("abort", () => { stop(); fail(signal.reason); });
+      port1.onmessage = ({ data: m }) => {
+        switch (m.t) {
+          case "whole": return resolve(new Response(m.body, { headers: { "Content-Type": m.type } }));
+          case "head": {
+            const headers = new Headers(m.headers);
+            return resolve(new Response(m.empty ? null : new ReadableStream({ start: (c) => { stream = c; }, cancel: stop }), { status: m.status, statusText: m.text, headers }));
+          }
+          case "data": return m.chunks.forEach((/** @type {ArrayBuffer} */ chunk) => stream?.enqueue(new Uint8Array(chunk)));
+          case "end": return stream?.close();
+          case "words": return stream ? fail(new TypeError(m.word)) : resolve(new Response(m.word, { status: m.status >= 400 && m.status < 600 ? m.status : 502, headers: { "Content-Type": "text/plain" } }));
+        }
+      };
+    });
+  }
+  globalThis.fetch = fetch;
 }
 
 /** Answers with a sketch of this document, as frame.js does. @param {{ id: number }} m */

@@ -8,11 +8,18 @@ const MAX_BYTES = 64 * 1024; // of a canvas/message action's payload, as JSON
 const RATE = 100, BURST = 200; // messages a second
 const TOO_MANY = "this canvas sends too many messages";
 const MAX_CALLS = 256; // unanswered actions
+const PORT_ONLY = ["send", "offer", "file", "fullscreen", "resize", "reload"]; // what only a page with canvas.js asks
 const LEAVE_TIMEOUT = 500; // ms for the page to say whether it can be unmounted
 const TOO_LONG = " "; // a marker that cannot be a JSON text
 
 /** Sends an action to the canvas's channel and returns its clientSeq. @typedef {(action: any) => number | undefined} Dispatch */
-/** Shows links to the person; offer rejects with a reason. @typedef {{ offer: (url: unknown) => Promise<"opened" | "dismissed">, withdraw: () => void, attention?: (reason: unknown) => void }} Links attention: the page wants the person */
+/**
+ * What a page may ask of its renderer; a promise rejects with a reason. attention: the page wants the person; fullscreen: to be shown alone, resolves with whether it is; resize: for a height in CSS pixels.
+ * @typedef {{
+ *   offer: (url: unknown) => Promise<"opened" | "dismissed">, withdraw: () => void, attention?: (reason: unknown) => void,
+ *   file?: (name: unknown, bytes: unknown) => Promise<"saved" | "dismissed">, fullscreen?: (on: boolean) => Promise<boolean>, resize?: (height: unknown) => void,
+ * }} Links
+ */
 
 /**
  * What a View needs of a page's port. A document without canvas.js has none: it posts
@@ -42,7 +49,7 @@ export class View {
   /** @type {Map<number, number>} The page's id of each sent message, by clientSeq */ #sent = new Map();
   #tokens = BURST;
   #filled = performance.now();
-  /** @type {{ input: any, theme: any, kept: any }} */ #state = { input: undefined, theme: undefined, kept: undefined };
+  /** @type {{ input: any, theme: any, kept: any, panel?: any }} */ #state = { input: undefined, theme: undefined, kept: undefined };
   /** @type {Map<unknown, (answer: { unsaved: boolean, state: any }) => void>} Questions that the page has not answered yet */ #questions = new Map();
   #lastQuestion = 0;
 
@@ -80,7 +87,7 @@ export class View {
     if (!this.#port) this.connect(this.#document);
     if (payload?.[TAG] !== VIEW) return this.#fromPage({ t: "send", value: payload });
     const { type, id, value, error, reason, unsaved, state } = payload;
-    if (type !== "send" && type !== "offer") this.#fromPage({ t: type, id, value, reason, unsaved, state, code: error?.code, message: error?.message });
+    if (!PORT_ONLY.includes(type)) this.#fromPage({ t: type, id, value, reason, unsaved, state, code: error?.code, message: error?.message });
   }
 
   /** Handles the end of a document that posted to its parent. */
@@ -94,6 +101,11 @@ export class View {
     for (const id of this.#sent.values()) this.#port?.postMessage({ t: "refused", id, reason: "the connection to the host was lost; the message may not have arrived" });
     this.#sent.clear();
     if (this.#hello) this.#post({ type: "hello" });
+  }
+
+  /** Handles messages of the provider that may be lost: the page asks for what it missed. */
+  missed() {
+    this.#port?.postMessage({ t: "missed" });
   }
 
   /** Whether an action runs in the page. */
@@ -120,7 +132,7 @@ export class View {
     this.#questions.delete(id);
   }
 
-  /** @param {{ input?: any, theme?: any, kept?: any }} change */
+  /** @param {{ input?: any, theme?: any, kept?: any, panel?: { fullscreen: boolean } }} change */
   update(change) {
     this.#state = { ...this.#state, ...change };
     this.#port?.postMessage({ t: "state", ...this.#state });
@@ -162,7 +174,17 @@ export class View {
       case "send":
         return this.#sendMessage(m);
       case "offer":
-        return this.#offerLink(m);
+        return this.#ask(m.id, () => this.#links.offer(m.url));
+      case "file":
+        return this.#ask(m.id, () => this.#links.file?.(m.name, m.bytes));
+      case "fullscreen":
+        return this.#ask(m.id, () => this.#links.fullscreen?.(m.on === true));
+      case "reload":
+        if (this.#takeToken()) this.#reload();
+        return;
+      case "resize":
+        if (this.#takeToken()) this.#links.resize?.(m.height);
+        return;
       case "attention":
         if (this.#takeToken()) this.#links.attention?.(m.reason);
         return;
@@ -184,12 +206,14 @@ export class View {
     else this.#port?.postMessage({ t: "refused", id, reason: why ?? "there is no connection to the host" });
   }
 
-  /** @param {{ id: number, url: unknown }} m */
-  async #offerLink({ id, url }) {
+  /** Answers what the page asks of the renderer. @param {unknown} id @param {() => Promise<unknown> | undefined} run */
+  async #ask(id, run) {
     const port = this.#port;
     try {
       if (!this.#takeToken()) throw new Error(TOO_MANY);
-      port?.postMessage({ t: "offered", id, outcome: await this.#links.offer(url) });
+      const outcome = await run();
+      if (outcome === undefined) throw new Error("this renderer cannot do this");
+      port?.postMessage({ t: "offered", id, outcome });
     } catch (err) {
       port?.postMessage({ t: "refused", id, reason: /** @type {Error} */ (err).message });
     }

@@ -3,12 +3,14 @@
 // speaks JSON-RPC with it over postMessage, and passes its calls to the canvas's provider.
 // The View has this page's origin, so nothing is enforced here: the provider and the
 // renderer do that.
-import { onAction, onMessage, onTheme, offerLink, send } from "/.ahp/canvas.js";
+import { fullscreen, input, offerFile, offerLink, onAction, onMessage, onPanel, onTheme, resize, send } from "/.ahp/canvas.js";
 
 const VERSION = "2026-01-26";
 const START = 10_000; // ms for the View to initialize
 const LINK = 30_000; // ms for the person to decide about a link
 const TEARDOWN = 1_000; // ms for the View to answer ui/resource-teardown
+const SETTLE = 2_000; // ms for the renderer to say what it is
+const MODES = ["inline", "fullscreen"];
 const REQUEST = 25_000; // ms for the View to answer a call of the agent
 const FORWARDED = ["tools/call", "tools/list", "resources/read", "resources/list", "resources/templates/list"];
 const SAID = ["ui/message", "ui/update-model-context"];
@@ -17,7 +19,8 @@ const BLOCKS = { text: {}, image: {}, audio: {}, resource: {}, resourceLink: {},
 /** @typedef {{ jsonrpc: "2.0", id?: any, method?: string, params?: any, result?: any, error?: any }} Message */
 
 /** @type {any} */ let opening;
-/** @type {any} */ let theme;
+/** @type {any} known in renderers of this host only */ let theme;
+let alone = false; // the renderer shows the canvas alone
 /** @type {any} the last host context that the View knows */ let context;
 /** @type {HTMLIFrameElement | undefined} */ let frame;
 /** @type {any} what the View said about itself */ let app;
@@ -84,7 +87,7 @@ function styles() {
 function hostContext() {
   return {
     theme: theme?.mode === "dark" ? "dark" : "light", styles: styles(), locale: theme?.locale ?? navigator.language, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-    displayMode: "inline", availableDisplayModes: ["inline"], platform: "web", userAgent: "ahp-canvas",
+    displayMode: alone ? "fullscreen" : "inline", availableDisplayModes: theme ? MODES : ["inline"], platform: "web", userAgent: "ahp-canvas",
     containerDimensions: { width: frame?.clientWidth ?? innerWidth, height: frame?.clientHeight ?? innerHeight },
     deviceCapabilities: { touch: navigator.maxTouchPoints > 0, hover: matchMedia("(hover: hover)").matches },
     toolInfo: { tool: opening.tool },
@@ -102,7 +105,7 @@ function contextChanged() {
 
 function capabilities() {
   return {
-    openLinks: {}, serverTools: {}, ...(opening.capabilities.resources && { serverResources: {} }), logging: {},
+    ...(theme && { openLinks: {}, downloadFile: {} }), serverTools: {}, ...(opening.capabilities.resources && { serverResources: {} }), logging: {},
     message: BLOCKS, updateModelContext: BLOCKS, sandbox: { permissions: {}, csp: opening.csp },
   };
 }
@@ -126,6 +129,40 @@ async function openLink(params) {
     note("link", `The app offers a link that cannot be opened here: ${url.slice(0, 500)}`);
   }
   return { isError: true };
+}
+
+/** Shows the canvas alone, or beside the others. @param {any} params @returns {Promise<{ mode: string }>} the mode that is */
+async function displayMode(params) {
+  const able = app?.appCapabilities?.availableDisplayModes;
+  const wanted = params?.mode;
+  if (MODES.includes(wanted) && (!Array.isArray(able) || able.includes(wanted))) {
+    alone = await fullscreen(wanted === "fullscreen").catch(() => alone);
+  }
+  return { mode: alone ? "fullscreen" : "inline" };
+}
+
+/** Offers files to the person, one after the other. @param {any} params @returns {Promise<any>} */
+async function download(params) {
+  const list = params?.contents;
+  if (!Array.isArray(list) || list.length === 0) throw new Refusal(-32602, "invalid params");
+  for (const item of list) {
+    const file = item?.type === "resource_link" ? await linked(item) : item?.resource;
+    const outcome = file && (await offerFile(String(item.name ?? file.uri ?? ""), bytesOf(file)).catch(() => "refused"));
+    if (outcome !== "saved") return { isError: true };
+  }
+  return {};
+}
+
+/** Reads a resource of the server. @param {any} link @returns {Promise<any>} */
+async function linked(link) {
+  const got = await post(`/-/rpc?n=${++count}`, { jsonrpc: "2.0", id: 0, method: "resources/read", params: { uri: link.uri } });
+  return got.result?.contents?.[0];
+}
+
+/** @param {{ text?: string, blob?: string }} content @returns {ArrayBuffer} */
+function bytesOf({ text, blob }) {
+  if (typeof blob !== "string") return new TextEncoder().encode(String(text ?? "")).buffer;
+  return Uint8Array.from(atob(blob), (c) => c.charCodeAt(0)).buffer;
 }
 
 class Refusal extends Error {
@@ -157,7 +194,8 @@ async function answer(m) {
     return { protocolVersion: VERSION, hostInfo: { name: "ahp-canvas", version: opening.version }, hostCapabilities: capabilities(), hostContext: context };
   }
   if (method === "ui/open-link") return openLink(m.params);
-  if (method === "ui/request-display-mode") return { mode: "inline" };
+  if (method === "ui/request-display-mode") return displayMode(m.params);
+  if (method === "ui/download-file") return download(m.params);
   if (FORWARDED.includes(method) || SAID.includes(method)) {
     const said = SAID.includes(method);
     const stop = new AbortController();
@@ -182,12 +220,16 @@ function notified(m) {
       stage = "ready";
       document.documentElement.dataset.stage = stage; // for tests and for looks at the canvas
       unnote("start");
+      takeCalls();
       notify("ui/notifications/tool-input", { arguments: opening.arguments });
       sendResult();
       contextChanged();
       return;
     case "notifications/cancelled":
       return running.get(JSON.stringify(m.params?.requestId))?.abort();
+    case "ui/notifications/size-changed":
+      if (typeof m.params?.height === "number") resize(m.params.height + document.body.clientHeight - (frame?.clientHeight ?? 0));
+      return;
     case "notifications/message":
       return void post("/-/say", { jsonrpc: "2.0", method: m.method, params: m.params }).catch(() => {});
   }
@@ -214,8 +256,11 @@ async function ofView(method, params) {
   return got.result;
 }
 
-onAction("app_list_tools", () => ofView("tools/list", {}));
-onAction("app_call_tool", ({ name, arguments: args }) => ofView("tools/call", { name, arguments: args ?? {} }));
+/** Takes the agent's calls from now on: the first View that is ready gets them. */
+function takeCalls() {
+  onAction("app_list_tools", () => ofView("tools/list", {}));
+  onAction("app_call_tool", ({ name, arguments: args }) => ofView("tools/call", { name, arguments: args ?? {} }));
+}
 
 onMessage(async (m) => {
   if (m?.app === "result" && opening && m.generation === opening.generation) {
@@ -245,14 +290,34 @@ function noteDenied() {
   note("denied", `It asked for ${denied.join(", ")}. They are not allowed here${how}.`);
 }
 
+/** Gives the View's document to the frame: by its address, or in single-document mode as a text with its policy. @param {HTMLIFrameElement} frame */
+async function fill(frame) {
+  const address = `/-/view?g=${opening.generation}`;
+  if (!(/** @type {any} */ (globalThis).ahpSingle)) {
+    frame.setAttribute("sandbox", "allow-scripts allow-same-origin allow-forms");
+    frame.src = address;
+    return;
+  }
+  const text = await (await fetch(address)).text();
+  const meta = document.createElement("meta");
+  meta.httpEquiv = "Content-Security-Policy";
+  meta.content = opening.policy;
+  frame.setAttribute("sandbox", "allow-scripts allow-forms");
+  // After the doctype: before it, the document would be in quirks mode.
+  frame.srcdoc = text.replace(/^(?:\s|<!--[^]*?-->)*(?:<!doctype[^>]*>)?/i, (start) => start + meta.outerHTML + NO_RTC);
+}
+
+/** A policy does not cover WebRTC, and the shim of single-document mode is not in the View. */
+const NO_RTC = '<script>for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) delete globalThis[name];<\/script>';
+
 async function begin() {
+  await Promise.race([input, new Promise((resolve) => { setTimeout(resolve, SETTLE); })]); // then the theme is known too
   await load();
   noteDenied();
   frame = document.createElement("iframe");
   frame.title = opening.tool.title ?? opening.tool.name;
   frame.allow = "";
-  frame.setAttribute("sandbox", "allow-scripts allow-same-origin allow-forms");
-  frame.src = `/-/view?g=${opening.generation}`;
+  await fill(frame);
   document.body.append(frame);
   new ResizeObserver(contextChanged).observe(frame);
   setTimeout(() => { if (stage !== "ready") note("start", "This app has not started. It may need something that is not allowed here."); }, START);
@@ -260,5 +325,6 @@ async function begin() {
 }
 
 onTheme((t) => { theme = t; contextChanged(); });
+onPanel((panel) => { alone = panel.fullscreen; contextChanged(); });
 addEventListener("pagehide", () => { if (stage === "ready") toView({ jsonrpc: "2.0", id: lastId++, method: "ui/resource-teardown", params: {} }); });
 begin().catch((err) => note("start", err.message));

@@ -1,7 +1,7 @@
 // @ts-check
 // Connects a page to its provider (package sample). The provider owns the state: a
 // page requests changes and draws the state that it receives, so pages agree.
-import { onMessage, send } from "/.ahp/canvas.js";
+import { onMessage, onMissed, send } from "/.ahp/canvas.js";
 import { byId } from "./ui.js";
 
 const HELLO_INTERVAL = 3000; // ms until the first state is requested again
@@ -56,4 +56,5 @@ export function onState(fn) {
   hello();
   const retry = setInterval(() => (revision ? clearInterval(retry) : hello()), HELLO_INTERVAL);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) hello(); }); // it may have missed changes
+  onMissed(() => hello());
 }
