@@ -25,6 +25,7 @@ type responder struct {
 	insert  string // the script of documents; "" for our own responses
 	wrote   bool
 	allowed allow.List // what the canvas may load from besides its own origin
+	framed  bool       // the response is for a frame of the page
 
 	inserting bool
 	tag       string
@@ -64,6 +65,9 @@ func (w *responder) WriteHeader(status int) {
 	}
 	to := w.to.Header()
 	web.SetAllowedHeaders(w.to, w.allowed)
+	if w.framed && w.r.Header.Get("Sec-Fetch-Dest") != "document" {
+		web.SetFramePermissions(w.to)
+	}
 	for name, values := range w.header {
 		if _, ours := to[name]; !ours || name == "Cache-Control" {
 			to[name] = values

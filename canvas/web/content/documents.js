@@ -46,5 +46,12 @@ body { margin: 0; min-height: 100%; display: grid; place-content: center; paddin
 p { margin: 0; max-width: 34ch; text-wrap: balance } small { display: block; margin-block-start: .5rem; color: var(--text-color-muted, #59636e) }
 </style><p>${text}</p><small>Status ${status}</small>`;
 
-  return { retryLater, isHTML, redirectTo, withShim, failure };
+  /** Whether an allowed origin, which can begin with "*.", is that of a url. @param {string} allowed @param {URL} url */
+  function covers(allowed, url) {
+    const [before, domain] = allowed.split("*");
+    if (domain === undefined) return url.origin === allowed;
+    return url.origin.startsWith(before) && url.host.endsWith(domain);
+  }
+
+  return { retryLater, isHTML, redirectTo, withShim, failure, covers };
 }

@@ -6,15 +6,17 @@ import { allowedText, labelOf } from "./allowed.js";
 import { oneLine } from "./attention.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
+import { Consent } from "./consent.js";
 import { CARD, messageText, singleText } from "./cardtext.js";
 import { HTTPConn } from "./http.js";
-import { gatewayAddress, gatewayTried } from "./gateway.js";
+import { browserName, gatewayAddress, gatewayTried } from "./gateway.js";
 import { drawIcons, setIcon } from "./icons.js";
 import { Mount, directFrame } from "./mount.js";
 import { LOOKING } from "./key.js";
 import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { judge } from "./policy.js";
+import { printCard } from "./print.js";
 import { SocketPorts } from "./socketports.js";
 import { SocketConn } from "./sockets.js";
 import { focusMoves } from "./keyboard.js";
@@ -39,6 +41,7 @@ import { View } from "./view.js";
  *   clientId: string,
  *   closing: (channel: string, title: string, seconds: number, focus: boolean) => void,
  *   kept: (channel: string) => void,
+ *   declaration: (state: any) => any,
  * }} Surroundings menu: opens the card's menu; escape: the canvas did not use the Escape key
  */
 
@@ -71,6 +74,7 @@ export class Card {
   #cache = new Cache();
   /** Why the canvas's page wants the person; "" if it does not */ asks = "";
   /** @type {(payload: any) => void} Posts to the canvas's document */ #post = () => {};
+  /** @type {(url: unknown) => Promise<any>} Shows a link that the canvas offers */ offer = async () => {};
 
   /** @param {{ channel: string, instanceId: string, canvasId?: string, title?: string }} ref @param {Surroundings} around */
   constructor(ref, around) {
@@ -84,6 +88,7 @@ export class Card {
     this.element = /** @type {HTMLElement} */ (template.content.firstElementChild);
     drawIcons(this.element);
     this.view = this.#newView();
+    this.consent = new Consent(this);
     this.element.addEventListener("pointerenter", () => this.#attended());
     this.element.addEventListener("focusin", () => this.#attended());
     const more = this.#find(".more");
@@ -98,13 +103,19 @@ export class Card {
     this.render();
   }
 
+  /** What the canvas's provider declared. */
+  declaration() {
+    return this.around.declaration(this.state);
+  }
+
   #newView() {
     const offers = new LinkOffers(this.#find(".offer"), () => this.focusFrame());
+    this.offer = async (/** @type {unknown} */ url) => {
+      if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
+      return offers.offer(url);
+    };
     return new View((action) => this.around.dispatch(this.ref.channel, action), () => this.#reloadPage(), {
-      offer: async (url) => {
-        if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
-        return offers.offer(url);
-      },
+      offer: (url) => this.offer(url),
       withdraw: () => offers.withdraw(),
       attention: (reason) => this.#ask(reason),
     }, (payload) => this.#post(payload));
@@ -224,7 +235,11 @@ export class Card {
   }
 
   #askDirect() {
-    return gatewayAddress(this.around.request, this.around.contentOrigin, { channel: this.ref.channel, extensionId: this.state.extensionId, net: labelOf(this.state) });
+    return gatewayAddress(this.around.request, this.around.contentOrigin, this.#address);
+  }
+
+  get #address() {
+    return { channel: this.ref.channel, extensionId: this.state.extensionId, net: labelOf(this.state) };
   }
 
   /** Handles a connection to the host that was made or lost. @param {boolean} up */
@@ -354,8 +369,8 @@ export class Card {
   }
 
   /** Prints the canvas. */
-  print() {
-    this.#mount?.print();
+  async print() {
+    if (this.#mount) printCard(this.element, await this.#mount.look());
   }
 
   /** The file that the canvas offers, read now. @param {string} path */
@@ -380,7 +395,7 @@ export class Card {
       this.#post = post;
       return stage.prepend(element);
     }
-    if (this.#http && !this.#noDirect) this.#tryDirect(verdict);
+    if (this.#http) this.#tryDirect(verdict);
     else this.#mountAt(verdict, "");
   }
 
@@ -388,8 +403,9 @@ export class Card {
   async #tryDirect(verdict) {
     const asked = this.#asked = {};
     this.#starting = true;
-    const url = await this.#askDirect();
+    const [name, url] = await Promise.all([browserName(this.#address), this.#noDirect ? "" : this.#askDirect()]);
     if (this.#asked !== asked) return;
+    this.httpConn.introduce(name);
     this.#mountAt(verdict, url);
     this.render();
   }
@@ -408,18 +424,22 @@ export class Card {
       read: (path) => this.around.read(channel, instanceId, path, this.#cache),
     });
     const sockets = this.#sockets = new SocketPorts(this.socketConn);
-    this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme(), sockets: this.#ws, ...this.#kept }, {
+    this.#mount = new Mount(origin, { path: verdict.path, title: this.title, theme: this.around.theme(), permissions: this.consent.names, http: this.#http, sockets: this.#ws, ...this.#kept }, {
       worker: (port) => bridge.connect(port),
       view: (port) => this.view.connect(port),
       sockets: (port) => sockets.connect(port),
       message: (payload) => this.view.fromDocument(payload),
       bye: () => this.view.documentEnded(),
+      ask: (ask, port) => this.consent.take(ask, port),
       key: () => { if (document.activeElement === this.#mount?.element) this.around.escape(); },
       missing: (what) => { this.#missing = what; this.render(); },
       unworkable: () => { single = true; this.reload(); },
       phase: (phase, word) => {
         this.#starting = phase === "starting";
-        if (phase === "live") this.#shownOnce = true;
+        if (phase === "live") {
+          this.#shownOnce = true;
+          this.consent.mounted();
+        }
         if (direct && phase !== "starting") gatewayTried(this.#shownOnce);
         if (direct && phase === "failed" && !this.#shownOnce) {
           this.#noDirect = true;
@@ -441,6 +461,7 @@ export class Card {
 
   #unmount() {
     this.view.disconnect();
+    this.consent.withdraw();
     this.#asked = undefined;
     this.#direct = false;
     this.#mount?.remove();
@@ -527,7 +548,7 @@ export class Card {
   /** Shows what the canvas may load from, and that this is single-document mode, why, and what is missing. */
   #note() {
     const note = this.#find(".note");
-    const texts = [this.#missing ? singleText(this.#missing, this.around.contentOrigin) : "", allowedText(this.state, this.#missing !== undefined)];
+    const texts = [this.#missing ? singleText(this.#missing, this.around.contentOrigin) : "", allowedText(this.state, this.#missing !== undefined), this.consent.text];
     const text = texts.filter(Boolean).join(" ");
     note.hidden = !text;
     if (text) setText(note, text);
