@@ -143,6 +143,18 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
+// TestFilesInPlaceOfDocuments: a link to a file of the app, which a browser would save, is
+// offered too, and the document stays.
+func TestFilesInPlaceOfDocuments(t *testing.T) {
+	for _, direct := range []bool{false, true} {
+		p, frame := showWhole(t, webtest.Start(t), direct)
+		inCanvas[any](t, frame, `globalThis.run = () => { location.href = "/made.csv"; }`)
+		press(t, p)
+		p.Wait(t, askedSays+` === "made here.csv, 3 bytes"`)
+		frame.Wait(t, document+`.title === "App"`)
+	}
+}
+
 // TestLinksOfApps: an app that knows nothing of canvases offers its links to other sites.
 func TestLinksOfApps(t *testing.T) {
 	p, frame := showWhole(t, webtest.Start(t), false)

@@ -155,7 +155,7 @@ func contentFiles(a addresses) map[string]*file {
 			headers["Service-Worker-Allowed"] = "/"
 			return body, headers
 		case "frame.js":
-			return []byte(embedded(content, "content/outline.js") + string(body)), a.headers(outerFile)
+			return []byte(embedded(content, "content/outline.js") + embedded(content, "content/save.js") + string(body)), a.headers(outerFile)
 		case "canvas.js":
 			return withAllowed(body, a.allowed), a.headers(outerFile)
 		case "shim.js":

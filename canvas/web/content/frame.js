@@ -47,6 +47,7 @@
     sw.addEventListener("message", (event) => {
       if (event.data?.t === "port?") connectWorker();
       if (event.data?.t === "port!") connected?.();
+      if (event.data?.t === "file") ahpOffer(post, Promise.resolve(event.data));
     });
     try {
       registration = await sw.register("/.ahp/sw.js", { scope: "/", updateViaCache: "none" });
@@ -248,6 +249,7 @@
       return;
     }
     if (kind === "sockets" && event.origin === location.origin && event.ports[0]) return post({ t: "sockets" }, [event.ports[0]]); // also of a frame in the canvas
+    if (kind === "file" && event.origin === location.origin && direct) return ahpOffer(post, ahpFetchFile(String(event.data.path)));
     if (kind === "ask" && event.origin === location.origin && event.ports[0]) return post({ t: "ask", ask: event.data.ask }, [event.ports[0]]);
     if (!inner || event.source !== inner.contentWindow || event.origin !== location.origin) return;
     if (kind === "view" && event.ports[0]) post({ t: "view" }, [event.ports[0]]);

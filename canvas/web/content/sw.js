@@ -14,7 +14,7 @@
   // Filled in by the host: canvas.js. A document gets it also if the host cannot be reached
   // at that moment; otherwise the canvas would take this page for another renderer.
   const CANVAS = "";
-  const { retryLater, isHTML, redirectTo, withShim, failure, covers } = documents(POLICY);
+  const { retryLater, isHTML, redirectTo, withShim, failure, covers, fileName, isOuterFrame, toOuterFrames } = documents(POLICY);
 
   const TIMEOUT = 35_000; // ms for the app page to answer; its own deadlines are shorter
   const WINDOW = 512 * 1024; // buffered bytes of one response body
@@ -91,17 +91,12 @@
   function connect() {
     connecting ??= (async () => {
       const renewed = new Promise((resolve) => { connected = () => resolve(undefined); setTimeout(resolve, 5_000); });
-      for (const client of await sw.clients.matchAll({ includeUncontrolled: true, type: "window" })) {
-        if (isOuterFrame(client)) client.postMessage({ t: "port?" });
-      }
+      await toOuterFrames(sw, async () => ({ t: "port?" }));
       await renewed;
       connecting = undefined;
     })();
     return connecting;
   }
-
-  /** Whether a message comes from the outer frame; a document of the canvas could give the worker a port that answers nothing. @param {any} client */
-  const isOuterFrame = (client) => client instanceof WindowClient && new URL(client.url).pathname === "/.ahp/frame.html";
 
   /** One request and its response, which arrives in one piece or as a head and a stream of chunks. */
   class Exchange {
@@ -206,7 +201,11 @@
       this.marks["data-cookies"] = headers.get("X-Ahp-Cookies") ?? "";
       if (!this.document && headers.has("X-Ahp-Cookies")) this.#tellCookies(headers.get("X-Ahp-Cookies") ?? "");
       headers.delete("X-Ahp-Cookies");
-      this.#resolve(new Response(stream, { status, statusText: text, headers }));
+      const response = new Response(stream, { status, statusText: text, headers });
+      const file = headers.get("Content-Disposition") ?? "";
+      if (!this.document || empty || !/^\s*attachment\b/i.test(file)) return this.#resolve(response);
+      this.#resolve(new Response(null, { status: 204, headers: POLICY })); // the document stays
+      toOuterFrames(sw, async () => ({ t: "file", blob: await response.blob(), name: fileName(file, this.ask.path) }));
     }
 
     /** Tells the canvas's documents what their cookies are now. @param {string} cookies */
