@@ -51,7 +51,7 @@ func TestPermissions(t *testing.T) {
 				agree(t, p)
 				p.Wait(t, `document.querySelector(".card .note").textContent.includes("You let it `+tt.says+`")`)
 				try("works")
-				choose(t, p, "Take back what you allowed")
+				choose(t, p, "Withdraw what you allowed")
 				p.Wait(t, `document.querySelector(".card .note").hidden`)
 				try("refused")
 			})

@@ -84,7 +84,7 @@ func (js *Jars) introduce(from canvas.View, payload ahp.Value) bool {
 	return true
 }
 
-// browser returns what a View said, or its client: each is a browser of its own.
+// browser returns what a View said, or its client id: each is a separate browser.
 func (js *Jars) browser(from canvas.View) string {
 	js.mu.Lock()
 	defer js.mu.Unlock()

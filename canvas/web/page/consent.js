@@ -44,7 +44,7 @@ export class Consent {
 
   /** A sentence for the card, "" if nothing is allowed. */
   get text() {
-    return this.names.length ? `You let it ${permissionText(this.names)}; the menu takes that back.` : "";
+    return this.names.length ? `You let it ${permissionText(this.names)}; its menu withdraws that.` : "";
   }
 
   /** Takes all permissions back. */
