@@ -27,8 +27,8 @@ func decline(t *testing.T, p *webtest.Page) {
 	webtest.Eval[any](t, p, `document.querySelector(".asked button[type=button]").click()`)
 }
 
-// press clicks in the middle of the canvas, as a person does.
-func press(t *testing.T, p *webtest.Page) {
+// pressInside clicks in the middle of the canvas, as a person does.
+func pressInside(t *testing.T, p *webtest.Page) {
 	t.Helper()
 	at := webtest.Eval[[]float64](t, p, `(() => { const r = document.querySelector(".card iframe").getBoundingClientRect(), h = document.querySelector(".card h2").getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2, h.x + 2, h.y + h.height / 2]; })()`)
 	p.ClickAt(t, at[2], at[3]) // from outside: the shield goes when the pointer enters
@@ -132,7 +132,7 @@ func TestDownloads(t *testing.T) {
 			p.Wait(t, askedText+` === ""`)
 			webtest.Eval[any](t, p, `void (window.saved = "")`)
 			inCanvas[any](t, frame, `globalThis.run = () => { `+tt.run+` }`)
-			press(t, p)
+			pressInside(t, p)
 			p.Wait(t, fmt.Sprintf(`%s === %q`, askedSays, tt.says))
 			if got := webtest.Eval[string](t, p, `window.saved`); got != "" {
 				t.Errorf("saved before the confirmation: %q", got)
@@ -149,7 +149,7 @@ func TestFilesInPlaceOfDocuments(t *testing.T) {
 	for _, direct := range []bool{false, true} {
 		p, frame := showWhole(t, webtest.Start(t), direct)
 		inCanvas[any](t, frame, `globalThis.run = () => { location.href = "/made.csv"; }`)
-		press(t, p)
+		pressInside(t, p)
 		p.Wait(t, askedSays+` === "made here.csv, 3 bytes"`)
 		frame.Wait(t, document+`.title === "App"`)
 	}

@@ -40,7 +40,7 @@ func TestPermissions(t *testing.T) {
 					frame = p.Frames(t, 1, match)[0]
 					frame.Wait(t, document+`.title === "App" && `+document+`.readyState === "complete"`)
 					inCanvas[any](t, frame, `globalThis.run = () => { `+tt.run+` }`)
-					press(t, p)
+					pressInside(t, p)
 					frame.Wait(t, document+`.title !== "App"`)
 					if got := webtest.Eval[string](t, frame, document+`.title`); (got == "works") != (want == "works") {
 						t.Fatalf("it is %q, want %s", got, want)

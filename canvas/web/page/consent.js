@@ -12,7 +12,7 @@ const FETCH_TIMEOUT = 60_000; // ms for a canvas to read the file that it offers
 /**
  * @typedef {{
  *   element: HTMLElement, title: string, state: any, ref: any,
- *   declaration: () => any, offer: (url: unknown) => Promise<any>, reload: () => void, print: () => void, focusFrame: () => void,
+ *   declaration: () => any, offer: (url: unknown) => Promise<any>, frame: { reload: () => void, print: () => void, focus: () => void },
  * }} Asker a card
  */
 
@@ -30,7 +30,7 @@ export class Consent {
   /** @param {Asker} card */
   constructor(card) {
     this.#card = card;
-    this.#bar = new AskBar(/** @type {Element} */ (card.element.querySelector(".offer")), () => card.focusFrame());
+    this.#bar = new AskBar(/** @type {Element} */ (card.element.querySelector(".offer")), () => card.frame.focus());
   }
 
   get #allowed() {
@@ -50,7 +50,7 @@ export class Consent {
   /** Takes all permissions back. */
   takeBack() {
     this.#allowed.set([]);
-    this.#card.reload();
+    this.#card.frame.reload();
   }
 
   /** Asks for what the canvas declares, once it is shown. */
@@ -72,7 +72,7 @@ export class Consent {
       case "link": return void this.#card.offer(ask.url).catch((err) => this.#line(`This canvas wanted to open another site, which was refused: ${oneLine(err.message)}.`));
       case "gone": return this.withdraw();
       case "permission": return this.#used(ask.what);
-      case "print": return this.#confirm(`This canvas wants to print itself.`, "Print", () => this.#card.print());
+      case "print": return this.#confirm(`This canvas wants to print itself.`, "Print", () => this.#card.frame.print());
       case "download": return this.#download(port);
       case "alert": return void this.#bar.ask({ text: "This canvas says:", says: text(ask.text), yes: "OK", answer: () => {} });
       case "confirm":
@@ -98,7 +98,7 @@ export class Consent {
   #permit(names, text) {
     this.#confirm(`${text} It is off. Allowing it loads the canvas again.`, "Allow", () => {
       this.#allowed.set([...new Set([...this.names, ...names])]);
-      this.#card.reload();
+      this.#card.frame.reload();
     });
   }
 
