@@ -157,3 +157,9 @@ func metaMembers(meta ahp.Value) map[string]ahp.Value {
 
 // metaMember returns a member of a _meta; nil if there is none.
 func metaMember(meta ahp.Value, name string) ahp.Value { return metaMembers(meta)[name] }
+
+// AnswersSockets reports whether the provider of an open canvas answers ws/1
+// ([Opened.Sockets]).
+func AnswersSockets(st CanvasState) bool {
+	return string(metaMember(st.Meta, "x-ahp-canvas/ws")) == "1"
+}

@@ -218,3 +218,18 @@ type WebApp interface {
 	// The host filters the response's headers and adds its own policies.
 	ServeApp(w http.ResponseWriter, r *http.Request)
 }
+
+// WithBrowser returns a context for ServeApp that names the browser of a request, so that an
+// app can keep the cookies of browsers apart.
+func WithBrowser(ctx context.Context, browser string) context.Context {
+	return context.WithValue(ctx, browserKey{}, browser)
+}
+
+// BrowserOf returns the browser of a request, "" if it is not known.
+func BrowserOf(ctx context.Context) string {
+	browser, _ := ctx.Value(browserKey{}).(string)
+	return browser
+}
+
+// browserKey is the key of WithBrowser.
+type browserKey struct{}

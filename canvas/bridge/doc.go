@@ -22,7 +22,7 @@
 //   - A cancel, and a View that disconnects, cancel the app's request at once.
 //   - A failure ends one request, with a status and a text without URLs. Other requests
 //     are not affected, whatever a page sends.
-//   - Cookies and credentials of the app do not leave the host.
+//   - HttpOnly cookies and credentials of the app do not leave the host.
 //   - A WebSocket's messages are in order in both directions, and 256 KiB of each direction
 //     are buffered (its window). A View has at most 64 WebSockets. A failure ends one of
 //     them, with a code.

@@ -28,6 +28,10 @@ type Options struct {
 	// View; canvas.Handle.PostTo is one. An error ends the request.
 	Send func(to canvas.View, payload ahp.Value) error
 
+	// Context returns the context that the requests of a View begin with, so that the
+	// RoundTripper knows who asks; nil is context.Background.
+	Context func(from canvas.View) context.Context
+
 	// Requests is the limit of a View's concurrent requests; 0 means 256.
 	Requests int
 	// Uploads is the limit of those with an incomplete body; 0 means 32.
@@ -79,6 +83,9 @@ func NewServer(opts Options) (*Server, error) {
 	}
 	if opts.RoundTripper == nil || opts.Send == nil {
 		panic("bridge: Options need RoundTripper and Send")
+	}
+	if opts.Context == nil {
+		opts.Context = func(canvas.View) context.Context { return context.Background() }
 	}
 	opts.Requests = cmp.Or(opts.Requests, 256)
 	opts.Uploads = cmp.Or(opts.Uploads, 32)

@@ -172,7 +172,7 @@ func (st *socket) dial(raw *dialed) (*websocket.Conn, *Error) {
 	raw.left.Store(maxHandshake)
 	var closes func() bool
 	d := websocket.Dialer{
-		Subprotocols: st.open.protocols, Jar: s.opts.Jar,
+		Subprotocols: st.open.protocols, Jar: s.opts.Jar(st.conn.view),
 		NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			conn, err := s.opts.Dial(ctx, network, addr)
 			if err != nil {

@@ -23,8 +23,9 @@ type SocketOptions struct {
 	Origin string
 	// Dial connects to the app. It alone decides which addresses can be reached.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Jar has the app's cookies; nil sends none.
-	Jar http.CookieJar
+	// Jar returns the jar with the app's cookies for a View, or nil for none. Without it,
+	// WebSockets have no cookies.
+	Jar func(from canvas.View) http.CookieJar
 	// Send sends a payload to one View. It must not keep the bytes or wait for the
 	// View. An error ends the WebSocket.
 	Send func(to canvas.View, payload ahp.Value) error
@@ -75,6 +76,9 @@ func NewSockets(opts SocketOptions) (*Sockets, error) {
 	}
 	if opts.Dial == nil || opts.Send == nil {
 		panic("bridge: SocketOptions need Dial and Send")
+	}
+	if opts.Jar == nil {
+		opts.Jar = func(canvas.View) http.CookieJar { return nil }
 	}
 	opts.Limit = cmp.Or(opts.Limit, 64)
 	opts.AcceptTimeout = cmp.Or(opts.AcceptTimeout, 30*time.Second)

@@ -45,7 +45,7 @@ func newStream(l *conn, m *message) (*stream, *Error) {
 			return nil, err
 		}
 	}
-	st.ctx, st.cancel = context.WithCancelCause(context.Background())
+	st.ctx, st.cancel = context.WithCancelCause(l.server.opts.Context(l.view))
 	if err := st.makeRequest(m); err != nil {
 		st.cancel(err)
 		return nil, err

@@ -13,7 +13,7 @@ var dropped = regexp.MustCompile(`^(?i:` + strings.Join([]string{
 	"speculation-rules", "supports-loading-mode", "sourcemap", "x-sourcemap", "x-dns-prefetch-control", "accept-ch", "critical-ch", "origin-trial",
 	"report-to", "reporting-endpoints", "nel", "content-security-policy-report-only", "document-policy.*", "require-document-policy", "permissions-policy-report-only",
 	"cross-origin-.*", "attribution-reporting-.*", "observe-browsing-topics", "shared-storage-write", "activate-storage-access", "integrity-policy.*",
-	"x-frame-options", "expect-ct", "public-key-pins.*", "use-as-dictionary", "available-dictionary", "no-vary-search", "x-ahp-cookies",
+	"x-frame-options", "expect-ct", "public-key-pins.*", "use-as-dictionary", "available-dictionary", "no-vary-search", "x-ahp-cookies", "x-ahp-jar",
 	"access-control-.*", "www-authenticate", "authentication-info",
 }, "|") + `)$`)
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"html"
+	"io"
 	"net"
 	"net/http"
 	"regexp"
@@ -26,6 +27,8 @@ type responder struct {
 	insert  string // the script of documents; "" for our own responses
 	wrote   bool
 	allowed allow.List // what the canvas may load from besides its own origin
+	framed  bool       // the response is for a frame of the page
+	instead bool       // a document was written in place of the response
 
 	inserting bool
 	tag       string
@@ -58,6 +61,10 @@ func (w *responder) WriteHeader(status int) {
 		return
 	}
 	w.wrote = true
+	if w.isFile(status) {
+		w.offerFile()
+		return
+	}
 	cookies := w.header.Get(cookiesHeader)
 	policies := []string(nil)
 	if w.insert != "" || w.app {
@@ -65,6 +72,9 @@ func (w *responder) WriteHeader(status int) {
 	}
 	to := w.to.Header()
 	web.SetAllowedHeaders(w.to, w.allowed)
+	if w.framed && w.r.Header.Get("Sec-Fetch-Dest") != "document" {
+		web.SetFramePermissions(w.to)
+	}
 	for name, values := range w.header {
 		if _, ours := to[name]; !ours || name == "Cache-Control" {
 			to[name] = values
@@ -90,6 +100,26 @@ func (w *responder) isDocument(status int) bool {
 		strings.HasPrefix(kind, "text/html") && !strings.Contains(kind, "charset=utf-16") && w.header.Get("Content-Encoding") == "" && isDocument(w.r)
 }
 
+// isFile reports whether the response is a file to save in place of a document. The frames
+// of the page save nothing: the person agrees on the card.
+func (w *responder) isFile(status int) bool {
+	kind, _, _ := strings.Cut(w.header.Get("Content-Disposition"), ";")
+	return w.framed && w.insert != "" && status == http.StatusOK && w.r.Method == http.MethodGet && w.r.Header.Get("Sec-Fetch-Dest") == "iframe" &&
+		strings.EqualFold(strings.TrimSpace(kind), "attachment")
+}
+
+// offerFile answers with a document that tells the outer frame where the file is, and goes
+// back.
+func (w *responder) offerFile() {
+	w.instead = true
+	web.SetAllowedHeaders(w.to, w.allowed)
+	w.to.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.to.WriteHeader(http.StatusOK)
+	_, _ = io.WriteString(w.to, fileDocument) // fails only if the client disconnected
+}
+
+const fileDocument = `<!doctype html><meta charset="utf-8"><title></title><script>parent.postMessage({ "x-ahp": "file", path: location.pathname + location.search }, location.origin); history.back()</script>`
+
 var nonce = regexp.MustCompile(`'nonce-([A-Za-z0-9+/_=-]+)'`)
 
 // tagOf returns the element of a script. Under the app's own policy it needs a nonce.
@@ -114,6 +144,9 @@ func (w *responder) Write(b []byte) (int, error) {
 			w.header.Set("Content-Type", http.DetectContentType(b))
 		}
 		w.WriteHeader(http.StatusOK)
+	}
+	if w.instead {
+		return len(b), nil // the outer frame reads the file again
 	}
 	if !w.inserting {
 		return w.to.Write(b)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/standalone"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
@@ -49,8 +50,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer g.serving.Done()
 	out := newResponder(w, r)
 	p, ours := g.find(strings.ToLower(r.Host))
-	if p != nil && g.opts.Allowed != nil {
-		out.allowed = g.opts.Allowed(p.channel.uri)
+	if p != nil {
+		out.framed = p.framed
+		if g.opts.Allowed != nil {
+			out.allowed = g.opts.Allowed(p.channel.uri)
+		}
 	}
 	switch {
 	case !ours:
@@ -228,11 +232,11 @@ func withoutCookie(h http.Header) http.Header {
 
 // serve answers a request that may see the canvas.
 func (g *Gateway) serve(w *responder, r *http.Request, p *place) {
-	if name, ok := strings.CutPrefix(r.URL.Path, "/.ahp/"); ok {
+	in, ok := g.opts.Instance(p.channel.uri)
+	if name, ours := strings.CutPrefix(r.URL.Path, "/.ahp/"); ours && (name != "cookies" || in.App == nil) {
 		g.serveFile(w, r, p, name)
 		return
 	}
-	in, ok := g.opts.Instance(p.channel.uri)
 	switch {
 	case !ok:
 		standalone.Fail(w, r, http.StatusServiceUnavailable, textStale)
@@ -241,7 +245,7 @@ func (g *Gateway) serve(w *responder, r *http.Request, p *place) {
 		if isDocument(r) {
 			r.Header.Set("Accept-Encoding", "identity") // a script is inserted
 		}
-		in.App.ServeApp(w, r)
+		in.App.ServeApp(w, r.WithContext(canvas.WithBrowser(r.Context(), p.label)))
 	case bridged(in.State):
 		w.app = true
 		if g.opts.Files != nil {

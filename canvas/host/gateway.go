@@ -59,7 +59,7 @@ func (h *Host) direct(_ context.Context, from *channels.Subscriber, p canvas.Dir
 		return canvas.DirectResult{}, ahp.ErrNotFound
 	}
 	address, err := h.gateway.Page(p.Channel, p.Label)
-	if err == nil && !h.opts.ListenerFrames {
+	if err == nil && (!h.opts.ListenerFrames || h.onlyBySockets(p.Channel)) {
 		err = gateway.ErrNoAddress
 	}
 	switch {
@@ -69,6 +69,14 @@ func (h *Host) direct(_ context.Context, from *channels.Subscriber, p canvas.Dir
 		return canvas.DirectResult{}, ahp.Errorf(ahp.CodeNotFound, "%v", err)
 	}
 	return canvas.DirectResult{URL: address}, nil
+}
+
+// onlyBySockets reports whether the WebSockets of a canvas pass over its channel alone: its
+// provider answers ws/1, and no plain HTTP.
+func (h *Host) onlyBySockets(channel string) bool {
+	live, _ := h.canvases.Content.Live(channel)
+	_, app := live.Instance.(canvas.WebApp)
+	return !app && canvas.AnswersSockets(live.State)
 }
 
 // frameFiles serves the files of the page's frames to the gateway.

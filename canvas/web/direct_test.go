@@ -117,3 +117,17 @@ func TestFramedOnTheListener(t *testing.T) {
 	}
 	p.Frames(t, 1, where)[0].Wait(t, `document.querySelector("iframe")?.contentDocument?.querySelector("#said")?.textContent === "hello"`)
 }
+
+// TestSocketsWithoutAnApp: an app that the host reaches by http/1 and ws/1 only is shown
+// through the channel, where its WebSockets work.
+func TestSocketsWithoutAnApp(t *testing.T) {
+	a := newApp(t)
+	a.echoSockets("/socket")
+	e := startWith(t, setup{name: "localhost", direct: true}, site{id: "one", title: "One", app: a, plain: true})
+	frame := shownAt(t, webtest.Start(t).Open(t, e.link), false)
+	got := inCanvas[string](t, frame, `const s = new WebSocket(location.origin.replace("http", "ws") + "/socket"); s.onopen = () => s.send("hello");
+		return new Promise((go) => { s.onmessage = ({ data }) => go(data); s.onerror = () => go("no socket"); })`)
+	if got != "hello" {
+		t.Errorf("the canvas got %q", got)
+	}
+}

@@ -11,6 +11,8 @@
 //   - Each of our responses, including errors, has the headers of its kind. They are
 //     data in one table (policies). The service worker's headers are built into its
 //     script, so that a canvas cannot influence them.
+//   - A canvas opens no dialog, saves no file and uses nothing of the device unless the
+//     person agrees on its card (canvas/PROTOCOL.md section 4.11).
 //   - Each mount has an origin that is used only once. A canvas can control its frames
 //     and its service worker, so the app page decides what a canvas can read, how much,
 //     and as which instance. The headers decide which addresses it can reach.
@@ -33,6 +35,8 @@
 //	mount.js    the frame of a canvas, its ports and its limits
 //	view.js     view/1: connects a canvas's page to its provider
 //	offer.js    the bar with a link that a canvas offers
+//	consent.js  what a canvas wants of the person; askbar.js is the bar, permissions.js what was
+//	            allowed, print.js a print
 //	bridge.js   routes the requests of a canvas's service worker
 //	outlet.js   batches response bytes for the worker
 //	http.js     http/1 on one canvas's channel; call.js is one request
@@ -52,7 +56,8 @@
 //
 // On a content host: frame.js (the outer frame), sw.js (the service worker, with
 // documents.js in front of it), shim.js (the first script in each document of a canvas:
-// the theme before the first paint, event streams that survive the worker, links for new
+// the theme before the first paint, the dialogs, downloads and links of asks.js, the
+// document.cookie of cookies.js, event streams that survive the worker, links for new
 // windows opened in place, and no WebRTC, because Chromium kills the process of a page
 // that uses it under our policies), canvas.js (imported by a canvas: onAction, send,
 // onMessage, input, onInput, onTheme, offerLink, mayLoad). A content host whose name begins

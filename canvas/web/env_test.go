@@ -36,6 +36,7 @@ type site struct {
 	input any
 	app   *app   // an app instead of files, by http/1
 	path  string // of the app's first page
+	plain bool   // the app answers http/1 and ws/1 only
 	links bool   // the canvas may offer links
 	allow bool   // it is the canvas that setup.allow allows origins
 
@@ -126,7 +127,7 @@ func (e *env) startHost(t testing.TB) {
 	}
 	e.reg, err = e.host.Canvases().Register(canvas.Extension{ID: "demo"}, canvas.Func(e.provide),
 		canvas.Declaration{CanvasID: "page", DisplayName: "Page", Description: "A folder of files, shown as it is.", Actions: []canvas.Action{{Name: "add"}}},
-		canvas.Declaration{CanvasID: "allowed", DisplayName: "Allowed", Description: "The same, which may load from some origins."})
+		canvas.Declaration{CanvasID: "allowed", DisplayName: "Allowed", Description: "The same, which may load from some origins.", Extra: ahp.Value(`{"_meta":{"x-ahp-canvas/permissions":["clipboardWrite","nonsense"]}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

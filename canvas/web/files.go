@@ -155,11 +155,11 @@ func contentFiles(a addresses) map[string]*file {
 			headers["Service-Worker-Allowed"] = "/"
 			return body, headers
 		case "frame.js":
-			return []byte(embedded(content, "content/outline.js") + embedded(content, "content/sketch.js") + string(body)), a.headers(outerFile)
+			return []byte(embedded(content, "content/outline.js") + embedded(content, "content/sketch.js") + embedded(content, "content/save.js") + string(body)), a.headers(outerFile)
 		case "canvas.js":
 			return withAllowed(body, a.allowed), a.headers(outerFile)
 		case "shim.js":
-			return []byte(embedded(content, "content/problems.js") + embedded(content, "content/sockets.js") + string(body)), a.headers(outerFile)
+			return []byte(embedded(content, "content/problems.js") + embedded(content, "content/sockets.js") + embedded(content, "content/asks.js") + embedded(content, "content/cookies.js") + string(body)), a.headers(outerFile)
 		}
 		return body, a.headers(outerFile)
 	})

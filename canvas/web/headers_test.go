@@ -40,7 +40,7 @@ var observations = []observation{
 	{"app: X-Content-Type-Options", "app", loads + `(window, "script", "/app.css")`},
 	{"app: Referrer-Policy", "frame", `document.referrer !== ""`},
 	{"app: Cross-Origin-Resource-Policy", "foreign", loads + `(window, "img", "APP/favicon.svg")`},
-	{"app: Permissions-Policy", "app", `document.featurePolicy.allowsFeature("camera")`},
+	{"app: Permissions-Policy", "app", `document.featurePolicy.allowsFeature("usb")`},
 	{"app: Cache-Control", "app", cached + `(window, "/app.js")`},
 	{"direct: Content-Security-Policy", "direct", inline + `(window)`},
 	{"direct: Permissions-Policy", "direct", `document.featurePolicy.allowsFeature("camera")`},

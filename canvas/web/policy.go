@@ -21,9 +21,13 @@ const (
 	answer     kind = "answer" // any other response on a content host, from the service worker or the host
 )
 
-// deny is the Permissions-Policy of all responses. The app page's own has it too, so
-// that no frame can inherit a permission.
-const deny = "camera=(), microphone=(), geolocation=(), clipboard-read=(), payment=(), usb=(), serial=(), display-capture=()"
+// deny is the Permissions-Policy of all responses but those with granted.
+const deny = "camera=(), microphone=(), geolocation=(), " + granted
+
+// granted is the Permissions-Policy of the page and of the documents of its frames, which
+// have a feature only if the frame's allow attribute names it: the person allows it on the
+// card (page/permissions.js).
+const granted = "clipboard-read=(), payment=(), usb=(), serial=(), display-capture=()"
 
 // common are the headers of all responses.
 var common = map[string]string{
@@ -108,6 +112,9 @@ func (a addresses) headers(k kind) map[string]string {
 	row := maps.Clone(common)
 	for name, value := range policies[k] {
 		row[name] = strings.ReplaceAll(strings.ReplaceAll(fill.Replace(value), " ;", ";"), " )", ")")
+	}
+	if k == appFile || k == outerFrame || k == answer {
+		row["Permissions-Policy"] = granted
 	}
 	if k == outerFrame && a.apart() {
 		delete(row, "Origin-Agent-Cluster")

@@ -17,10 +17,13 @@ var common = map[string]string{
 	"Referrer-Policy":              "no-referrer",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"Origin-Agent-Cluster":         "?1",
-	"Permissions-Policy":           "camera=(), microphone=(), geolocation=(), clipboard-read=(), payment=(), usb=(), serial=(), display-capture=()",
+	"Permissions-Policy":           "camera=(), microphone=(), geolocation=(), " + granted,
 	"Cache-Control":                "no-store",
 	"X-Dns-Prefetch-Control":       "off",
 }
+
+// granted is the Permissions-Policy where a frame's allow attribute decides.
+const granted = "clipboard-read=(), payment=(), usb=(), serial=(), display-capture=()"
 
 const (
 	answerCSP = "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self' data: blob:; worker-src 'self' blob:; frame-src 'self' blob: data:; object-src 'none'; base-uri 'self'; form-action 'self'"
@@ -58,6 +61,9 @@ func TestHeaders(t *testing.T) {
 			if strings.HasPrefix(tt.name, "frame") && tt.path == "/.ahp/frame.html" {
 				delete(want, "Origin-Agent-Cluster") // each of these hosts is a site
 			}
+			if csp := want["Content-Security-Policy"]; csp == appCSP || csp == frameCSP || csp == answerCSP {
+				want["Permissions-Policy"] = granted
+			}
 			got := map[string]string{}
 			for name, values := range get(h, tt.method, tt.host, tt.path, nil).Header {
 				if name != "Content-Type" && name != "Content-Length" {
@@ -78,7 +84,7 @@ func TestWorkerCarriesThePolicies(t *testing.T) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", "http://"+contentHost+"/.ahp/sw.js", nil))
 	want := maps.Clone(common)
-	want["Content-Security-Policy"], want["Connection-Allowlist"] = answerCSP, confined
+	want["Content-Security-Policy"], want["Connection-Allowlist"], want["Permissions-Policy"] = answerCSP, confined, granted
 	if diff := cmp.Diff(want, workerPolicy(t, w.Body.Bytes())); diff != "" {
 		t.Errorf("POLICY of sw.js (-want +got):\n%s", diff)
 	}

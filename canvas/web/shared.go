@@ -20,8 +20,13 @@ func SetCanvasHeaders(w http.ResponseWriter) { SetAllowedHeaders(w, allow.List{}
 func SetAllowedHeaders(w http.ResponseWriter, list allow.List) {
 	row := addresses{allowed: list}.headers(answer)
 	row["Connection-Allowlist"] += redirects
+	row["Permissions-Policy"] = deny
 	setHeaders(w, row)
 }
+
+// SetFramePermissions lets a canvas's document have what the frame around it has: in a
+// frame of the page, what the person allowed there. Call it after SetAllowedHeaders.
+func SetFramePermissions(w http.ResponseWriter) { w.Header().Set("Permissions-Policy", granted) }
 
 // CanvasScript returns canvas.js, which a canvas imports, view.js, which handles its
 // messages, linkrule.js, which judges the links that it offers, or singleshim.js, which

@@ -197,3 +197,14 @@ func TestSingleAttacks(t *testing.T) {
 		}
 	})
 }
+
+// TestPartitionsOff: with the flag that Playwright gives Chromium by default, frames have no
+// service workers, and the page says what to change.
+func TestPartitionsOff(t *testing.T) {
+	b := webtest.Start(t, "disable-features=ThirdPartyStoragePartitioning", "enable-automation")
+	if b.Kind != webtest.Chromium {
+		t.Skip("a flag of Chromium")
+	}
+	p := b.Open(t, start(t, nil, helloSite("one")).link)
+	p.Wait(t, spoken+`.includes("leave ThirdPartyStoragePartitioning out of --disable-features")`)
+}

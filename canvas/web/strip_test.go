@@ -12,8 +12,8 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
-// sandbox is the attribute of both frames.
-const sandbox = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads"
+// sandbox is the beginning of the attribute of both frames.
+const sandbox = "allow-scripts allow-same-origin allow-forms"
 
 // A strip names a protection between a canvas and the network, and removes it: a header
 // of a kind of response ("answer: Connection-Allowlist"), the service worker's refusal
@@ -40,7 +40,7 @@ func without(strips ...strip) func(http.Handler) http.Handler {
 					rec.header.Del(header)
 				}
 				if s == "sandbox" {
-					body = bytes.Replace(body, []byte(sandbox), []byte(sandbox+" allow-popups allow-top-navigation"), 1)
+					body = bytes.Replace(body, []byte(sandbox), []byte(sandbox+" allow-popups allow-top-navigation allow-downloads"), 1)
 				}
 				if r.URL.Path == "/headers.js" && s == "headers" {
 					body = bytes.ReplaceAll(body, []byte("if (DROPPED.test(name)"), []byte("if (false"))

@@ -160,10 +160,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusMisdirectedRequest, h.text, h.unknown)
 }
 
-// serve answers on a content host. Only sw.js can be loaded as a service worker.
+// serve answers on a content host. Only sw.js can be loaded as a service worker, and only
+// under one address: a second registration could control a later document.
 func (c contentHost) serve(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.files[r.URL.Path]
-	if !ok || r.Header.Get("Service-Worker") != "" && r.URL.Path != "/.ahp/sw.js" {
+	if !ok || r.Header.Get("Service-Worker") != "" && r.URL.RequestURI() != "/.ahp/sw.js" {
 		refuse(w, http.StatusNotFound, "page not found", c.absent)
 		return
 	}

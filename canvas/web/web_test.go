@@ -59,6 +59,7 @@ func TestRouting(t *testing.T) {
 		{"GET", contentHost, "/.ahp/frame.js", nil, 200},
 		{"GET", contentHost, "/.ahp/sw.js", nil, 200},
 		{"GET", contentHost, "/.ahp/sw.js", http.Header{"Service-Worker": {"script"}}, 200},
+		{"GET", contentHost, "/.ahp/sw.js?x", http.Header{"Service-Worker": {"script"}}, 404},
 		{"GET", contentHost, "/.ahp/canvas.js", nil, 200},
 		{"GET", contentHost, "/.ahp/canvas.js", http.Header{"Service-Worker": {"script"}}, 404},
 		{"GET", contentHost, "/.ahp/shim.js", nil, 200},

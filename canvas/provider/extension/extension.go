@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	program "github.com/ahp-canvas/ahp-canvas/canvas/process"
 )
@@ -109,8 +110,8 @@ func (x *Extension) declare(set []canvas.Declaration) error {
 }
 
 // declarePlaceholder declares a placeholder canvas for an extension that has never declared
-// anything. Opening the placeholder returns the reason.
-func (x *Extension) declarePlaceholder() {
+// anything. Its line for people says why, and what to install; opening it returns the reason.
+func (x *Extension) declarePlaceholder(why error) {
 	x.runner.mu.Lock()
 	known := x.known
 	x.runner.mu.Unlock()
@@ -120,6 +121,7 @@ func (x *Extension) declarePlaceholder() {
 	err := x.reg.Set(canvas.Declaration{
 		CanvasID: x.folder.ID, DisplayName: x.folder.Name,
 		Description: "This extension has not started, so its canvases are not known yet. Open this canvas to see the reason.",
+		Extra:       ahp.MustMarshal(map[string]any{"_meta": map[string]string{"x-ahp-canvas/summary": reasonText(why)}}),
 	})
 	if err != nil { // the registration is being closed
 		x.runner.opts.Logger.Debug("cannot list the placeholder canvas", "id", x.folder.ID, "err", err)

@@ -63,7 +63,7 @@ func (w *worker) launch() (*process, error) {
 // notStarted explains why a process could not be started.
 func notStarted(node string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("program %q, which runs extensions, is not on the PATH: install Node.js", node)
+		return fmt.Errorf("program %q, which runs extensions, is not on the PATH: install Node.js 22 or newer (%w)", node, exec.ErrNotFound)
 	}
 	return fmt.Errorf("it could not be started: %w", err)
 }

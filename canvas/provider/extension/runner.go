@@ -247,5 +247,9 @@ func (x *Extension) unavailable(why error) error {
 	if e, ok := errors.AsType[*canvas.Error](why); ok {
 		return e
 	}
-	return canvas.Errorf(canvas.CodeProviderUnavailable, "extension %q does not run: %v", x.folder.ID, why)
+	text := why.Error()
+	if h := hint(why); h != "" {
+		text += "\n" + h + "."
+	}
+	return canvas.Errorf(canvas.CodeProviderUnavailable, "extension %q does not run: %v", x.folder.ID, text)
 }

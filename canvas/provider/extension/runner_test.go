@@ -162,7 +162,7 @@ func TestOpenReportsWhyItDoesNotRun(t *testing.T) {
 		o.Backoff = func() backoff.BackOff { return backoff.NewConstantBackOff(time.Hour) }
 	})
 	x, err := b.add("kanban", "say one\nsay \x1b[31mError\x1b[0m: Cannot find package 'x'\nexit 3")
-	want := "extension \"kanban\" does not run: it ended with exit status 3. Its last output:\none\nError: Cannot find package 'x'"
+	want := "extension \"kanban\" does not run: it ended with exit status 3. Its last output:\none\nError: Cannot find package 'x'\nInstall its packages: run npm install in its folder."
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("started: %v, want %s", err, want)
 	}

@@ -157,7 +157,7 @@ func (w *worker) becomeStale(ctx context.Context) {
 func (w *worker) handleFailure(err error) bool {
 	r := w.ext.runner
 	if w.declares {
-		w.ext.declarePlaceholder()
+		w.ext.declarePlaceholder(err)
 	}
 	w.setState(nil, err)
 	if w.declares {

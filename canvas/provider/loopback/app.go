@@ -29,9 +29,12 @@ type Options struct {
 	Probe time.Duration
 	// Dial connects to the app; the default refuses addresses of other machines.
 	Dial DialFunc
-	// Jar stores the app's cookies; the default is a new one with limits. Passing the
-	// jar of an earlier App keeps people logged in.
-	Jar http.CookieJar
+	// Jars store the app's cookies; the default has one jar for all browsers. Passing the
+	// jars of an earlier App keeps people logged in.
+	Jars *Jars
+	// SharedCookies makes a Provider give all browsers one jar, for apps whose people share a
+	// login. An App looks at Jars only.
+	SharedCookies bool
 
 	// ReadBytes is the limit of one Read; default 16 MiB.
 	ReadBytes int64
@@ -54,7 +57,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// App connects one instance to one app, with its own cookie jar and transport. It is a
+// App connects one instance to one app, with its own transport. It is a
 // canvas.Reader, a canvas.Messenger and a canvas.WebApp. Make it with [NewApp]; it ends with its handle,
 // or by Close.
 type App struct {
@@ -94,21 +97,21 @@ func NewApp(rawURL string, h *canvas.Handle, opts Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{opts: opts.withDefaults(), at: at, handle: h}
-	if a.opts.Jar == nil {
-		a.opts.Jar = newJar()
+	if a.opts.Jars == nil {
+		a.opts.Jars = NewJars(true)
 	}
 	a.ctx, a.cancel = context.WithCancel(h.Context())
 	a.transport = newTransport(at.dial, a.opts.Dial)
-	a.upstream = &upstream{transport: a.transport, jar: a.opts.Jar, refused: a.unreachable}
+	a.upstream = &upstream{transport: a.transport, jars: a.opts.Jars, refused: a.unreachable}
 	a.reads = &http.Client{Transport: a.upstream, CheckRedirect: a.insideOrigin}
 	send := func(to canvas.View, payload ahp.Value) error { return h.PostEncoded(h.Context(), to, payload) }
 	a.bridge, err = bridge.NewServer(bridge.Options{
 		Origin: at.origin.String(), RoundTripper: a.upstream, Send: send, Logger: a.opts.Logger,
-		Requests: a.opts.Requests, Uploads: a.opts.Uploads, HeadTimeout: a.opts.HeadTimeout, Gather: a.opts.Gather,
+		Context: a.opts.Jars.context, Requests: a.opts.Requests, Uploads: a.opts.Uploads, HeadTimeout: a.opts.HeadTimeout, Gather: a.opts.Gather,
 	})
 	if err == nil {
 		a.sockets, err = bridge.NewSockets(bridge.SocketOptions{
-			Origin: at.origin.String(), Dial: a.dial, Jar: a.opts.Jar, Send: send, Logger: a.opts.Logger, AcceptTimeout: a.opts.HeadTimeout,
+			Origin: at.origin.String(), Dial: a.dial, Jar: a.opts.Jars.jarFor, Send: send, Logger: a.opts.Logger, AcceptTimeout: a.opts.HeadTimeout,
 		})
 	}
 	if err == nil {
@@ -139,7 +142,7 @@ func (a *App) URL() string {
 // Message passes a View's http/1 requests and ws/1 WebSockets to the app. It drops other
 // messages.
 func (a *App) Message(ctx context.Context, from canvas.View, payload ahp.Value) {
-	if !a.bridge.Message(ctx, from, payload) {
+	if !a.opts.Jars.introduce(from, payload) && !a.bridge.Message(ctx, from, payload) {
 		a.sockets.Message(ctx, from, payload)
 	}
 }
@@ -153,7 +156,7 @@ func (a *App) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	return conn, err
 }
 
-// ServeApp passes a request to the app, with the cookies of the instance's jar.
+// ServeApp passes a request to the app, with the cookies of its browser's jar.
 func (a *App) ServeApp(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -169,6 +172,7 @@ func failPlain(w http.ResponseWriter, _ *http.Request, err *bridge.Error) {
 
 // ViewGone ends the requests and WebSockets of a View.
 func (a *App) ViewGone(from canvas.View) {
+	a.opts.Jars.forget(from)
 	a.bridge.ViewGone(from)
 	a.sockets.ViewGone(from)
 }

@@ -10,7 +10,8 @@
 //   - Only the configured origin is contacted. The dialer knows one address, which must
 //     be of this machine, whatever a page, a redirect or a proxy variable says. Only
 //     Read follows redirects, within the origin.
-//   - An instance has one cookie jar. No cookie of the app leaves the host. A jar holds
+//   - Each browser has a cookie jar in an instance, at most 64, or all share one
+//     ([Options.SharedCookies]). No HttpOnly cookie of the app leaves the host. A jar holds
 //     180 cookies of at most 4096 bytes, and 256 KiB in all. Beyond that it evicts
 //     expired cookies first, then the one that was set longest ago (RFC 6265 asks for 50
 //     per domain).
@@ -34,10 +35,10 @@
 //   - Secure cookies are sent, as browsers do to loopback addresses.
 //   - localhost, 127.0.0.1 and [::1] are different origins, as in a browser.
 //   - The host rejects a direct url on [::1], because a page's policy cannot name it.
-//   - A page's document.cookie has no effect, and does not contain the app's cookies.
-//     The exception are cookies that the page only sends back in a header, as proof that
-//     a request comes from the app's page (csrf or xsrf in their names): a document gets
-//     a stand-in, which the host replaces by the cookie's value in the header.
+//   - A page's document.cookie reads and writes the jar, but for HttpOnly cookies. The page
+//     that shows the canvas does that with requests to /.ahp/cookies, which the app does not
+//     get (canvas/bridge/PROTOCOL.md section 6).
+//   - A read of content has no browser, so it has cookies only if all browsers share a jar.
 //
 // The package imports canvas, canvas/bridge and ahp.
 package loopback

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The limits of an instance's cookies. A browser must store 50 cookies of 4096 bytes per
+// The limits of a jar. A browser must store 50 cookies of 4096 bytes per
 // domain (RFC 6265 section 6.1), and a jar has one domain: the app's. Chromium and
 // Firefox store 180.
 const (
@@ -23,7 +23,7 @@ const (
 	maxAge          = 400 * 24 * 60 * 60 // seconds of Max-Age; browsers have the same limit, and a much larger value overflows
 )
 
-// jar is the cookie jar of one instance, with limits. It ignores a cookie that is too
+// jar is the cookie jar of one browser in one instance, with limits. It ignores a cookie that is too
 // large, as browsers do. If there are too many, it evicts expired ones first, then the one
 // that was set longest ago.
 type jar struct {
@@ -39,6 +39,7 @@ type cookie struct {
 	name, path string
 	bytes      int
 	expires    time.Time // zero: never
+	httpOnly   bool      // not for scripts
 }
 
 func newJar() *jar {
@@ -65,7 +66,7 @@ func (j *jar) set(u *url.URL, c *http.Cookie, path string) {
 	now := time.Now()
 	plain := *c
 	plain.Path, plain.Domain, plain.MaxAge = path, "", min(c.MaxAge, maxAge)
-	k := cookie{name: c.Name, path: path, bytes: len(c.Name) + len(c.Value) + len(path), expires: endOf(&plain, now)}
+	k := cookie{name: c.Name, path: path, bytes: len(c.Name) + len(c.Value) + len(path), expires: endOf(&plain, now), httpOnly: c.HttpOnly}
 	j.drop(func(old cookie) bool { return old.name == k.name && old.path == k.path })
 	j.inner.SetCookies(u, []*http.Cookie{&plain})
 	if k.expired(now) {
@@ -80,6 +81,19 @@ func (j *jar) set(u *url.URL, c *http.Cookie, path string) {
 		oldest := j.kept[0]
 		j.evict(u, func(old cookie) bool { return old == oldest })
 	}
+}
+
+// hidden reports whether scripts may not see the cookies of a name: one of them is HttpOnly.
+func (j *jar) hidden(name string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.ContainsFunc(j.kept, func(k cookie) bool { return k.name == name && k.httpOnly })
+}
+
+func (j *jar) empty() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.kept) == 0
 }
 
 func (j *jar) full() bool { return len(j.kept) > maxCookies || j.bytes > maxCookiesBytes }

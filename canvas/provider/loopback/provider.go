@@ -3,7 +3,6 @@ package loopback
 import (
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
@@ -35,7 +34,7 @@ type Provider struct {
 	reg  Registration // nil until Watch
 	gone bool         // the registration was notified that the app is unreachable
 	open map[*canvas.Handle]*App
-	jars map[jarKey]http.CookieJar // of instances that are not closed
+	jars map[jarKey]*Jars // of instances that are not closed
 }
 
 // jarKey identifies an instance. Its cookies stay while the app is unreachable.
@@ -47,7 +46,7 @@ const maxJars = 1024
 
 // New returns the provider of a canvas for the app at rawURL (see [NewApp]), without
 // contacting it. The canvas and its extension have the id name. Options.Unreachable and
-// Options.Jar are ignored.
+// Options.Jars are ignored.
 func New(name, rawURL string, opts Options) (*Provider, error) {
 	at, err := parse(rawURL)
 	if err != nil {
@@ -56,7 +55,7 @@ func New(name, rawURL string, opts Options) (*Provider, error) {
 	if name == "" {
 		return nil, errors.New("loopback: the name of the canvas is empty")
 	}
-	p := &Provider{name: name, url: rawURL, at: at, opts: opts.withDefaults(), open: map[*canvas.Handle]*App{}, jars: map[jarKey]http.CookieJar{}}
+	p := &Provider{name: name, url: rawURL, at: at, opts: opts.withDefaults(), open: map[*canvas.Handle]*App{}, jars: map[jarKey]*Jars{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -126,7 +125,7 @@ func (p *Provider) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.H
 	key := jarKey{req.Session, req.InstanceID}
 	opts := p.opts
 	opts.Probe, opts.Unreachable = -1, func(error) { p.lost() }
-	opts.Jar = p.jar(key)
+	opts.Jars = p.jarsOf(key)
 	app, err := NewApp(p.url, h, opts)
 	if err != nil {
 		return canvas.Opened{}, err
@@ -155,22 +154,22 @@ func (p *Provider) add(h *canvas.Handle, app *App) {
 	})
 }
 
-// jar returns an instance's jar, which it also had before the app was unreachable.
-func (p *Provider) jar(key jarKey) http.CookieJar {
+// jarsOf returns an instance's jars, which it also had before the app was unreachable.
+func (p *Provider) jarsOf(key jarKey) *Jars {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if jar := p.jars[key]; jar != nil {
-		return jar
+	if jars := p.jars[key]; jars != nil {
+		return jars
 	}
 	if len(p.jars) >= maxJars {
 		clear(p.jars) // people have to log in again; this takes a thousand closed canvases
 	}
-	jar := newJar()
-	p.jars[key] = jar
-	return jar
+	jars := NewJars(p.opts.SharedCookies)
+	p.jars[key] = jars
+	return jars
 }
 
-// forget removes the jar of a closed instance.
+// forget removes the jars of a closed instance.
 func (p *Provider) forget(key jarKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

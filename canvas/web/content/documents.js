@@ -46,5 +46,30 @@ body { margin: 0; min-height: 100%; display: grid; place-content: center; paddin
 p { margin: 0; max-width: 34ch; text-wrap: balance } small { display: block; margin-block-start: .5rem; color: var(--text-color-muted, #59636e) }
 </style><p>${text}</p><small>Status ${status}</small>`;
 
-  return { retryLater, isHTML, redirectTo, withShim, failure };
+  /** Whether an allowed origin, which can begin with "*.", is that of a url. @param {string} allowed @param {URL} url */
+  function covers(allowed, url) {
+    const [before, domain] = allowed.split("*");
+    if (domain === undefined) return url.origin === allowed;
+    return url.origin.startsWith(before) && url.host.endsWith(domain);
+  }
+
+  /** The name of a file for the person. @param {string} disposition @param {string} path */
+  function fileName(disposition, path) {
+    const encoded = /filename\*\s*=\s*utf-8''([^;]+)/i.exec(disposition)?.[1];
+    try {
+      if (encoded) return decodeURIComponent(encoded);
+    } catch {}
+    return /filename\s*=\s*"?([^";]+)/i.exec(disposition)?.[1] ?? path.split("?")[0].split("/").pop() ?? "";
+  }
+
+  /** Whether a message comes from the outer frame; a document of the canvas could give the worker a port that answers nothing. @param {any} client */
+  const isOuterFrame = (client) => client instanceof WindowClient && new URL(client.url).pathname === "/.ahp/frame.html";
+
+  /** Sends a message to the outer frames. @param {ServiceWorkerGlobalScope} sw @param {() => Promise<any>} make */
+  async function toOuterFrames(sw, make) {
+    const message = await make().catch(() => ({ t: "file" })); // the response broke off
+    for (const client of await sw.clients.matchAll({ includeUncontrolled: true, type: "window" })) if (isOuterFrame(client)) client.postMessage(message);
+  }
+
+  return { retryLater, isHTML, redirectTo, withShim, failure, covers, fileName, isOuterFrame, toOuterFrames };
 }

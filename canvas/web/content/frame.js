@@ -4,7 +4,7 @@
 // control it (same origin), so nothing is enforced here: the app page does that.
 "use strict";
 {
-  const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
+  const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-pointer-lock"; // as far as the outer frame has it
   const TIMEOUT = 10_000; // ms for the service worker to take control
 
   /** @typedef {{ mode: string, titled?: boolean, tokens: Record<string, string> }} Theme */
@@ -47,6 +47,7 @@
     sw.addEventListener("message", (event) => {
       if (event.data?.t === "port?") connectWorker();
       if (event.data?.t === "port!") connected?.();
+      if (event.data?.t === "file") ahpOffer(post, Promise.resolve(event.data));
     });
     try {
       registration = await sw.register("/.ahp/sw.js", { scope: "/", updateViaCache: "none" });
@@ -107,7 +108,7 @@
     const url = new URL(location.origin + path); // concatenated, because "//x" would resolve to another host
     inner = document.createElement("iframe");
     inner.setAttribute("sandbox", SANDBOX);
-    inner.setAttribute("allow", "");
+    inner.setAttribute("allow", "fullscreen"); // what the outer frame has not, nothing in it has
     inner.title = document.title;
     let reloaded = false, first = true;
     inner.addEventListener("load", () => {
@@ -218,11 +219,13 @@
     post({ t: "message", payload });
   }
 
-  /** @param {{ path: string, title: string, theme: Theme, direct?: boolean, sockets?: boolean, scroll?: [number, number] }} order */
+  /** @param {{ path: string, title: string, theme: Theme, permissions?: string[], http?: boolean, direct?: boolean, sockets?: boolean, scroll?: [number, number] }} order */
   async function mount(order) {
     post({ t: "here" });
     /** @type {any} */ (globalThis).ahpTheme = order.theme;
     /** @type {any} */ (globalThis).ahpSockets = order.sockets === true && !order.direct; // read by sockets.js
+    /** @type {any} */ (globalThis).ahpPermissions = order.permissions ?? []; // read by asks.js
+    Object.assign(globalThis, { ahpDirect: order.direct === true, ahpHTTP: order.http === true }); // read by cookies.js
     document.title = order.title;
     try {
       direct = Boolean(order.direct);
@@ -249,7 +252,6 @@
         if (data.t === "renew") return void fetch(data.path, { cache: "no-store" }).catch(() => {}); // its answer sets the cookie
         if (data.t === "focus") return refocus();
         if (data.t === "leaving") return leaving(data);
-        if (data.t === "print") return inner?.contentWindow?.print();
         if (data.t !== "theme") return;
         /** @type {any} */ (globalThis).ahpTheme = data.theme;
         paint();
@@ -258,6 +260,8 @@
       return;
     }
     if (kind === "sockets" && event.origin === location.origin && event.ports[0]) return post({ t: "sockets" }, [event.ports[0]]); // also of a frame in the canvas
+    if (kind === "file" && event.origin === location.origin && direct) return ahpOffer(post, ahpFetchFile(String(event.data.path)));
+    if (kind === "ask" && event.origin === location.origin && event.ports[0]) return post({ t: "ask", ask: event.data.ask }, [event.ports[0]]);
     if (!inner || event.source !== inner.contentWindow || event.origin !== location.origin) return;
     if (kind === "view" && event.ports[0]) post({ t: "view" }, [event.ports[0]]);
     if (event.data?.type === "canvas/message") fromDocument(event.data.payload);

@@ -1,8 +1,7 @@
 // @ts-check
 // The first script in each document of a canvas (the service worker puts it
 // there). It sets the theme before the first paint, shows the final address after
-// a redirected form, exposes the cookies that the app's script sends back as a
-// CSRF token, opens links for new windows in place, reopens event streams after
+// a redirected form, opens links for new windows in place, reopens event streams after
 // the worker was stopped, limits history entries, keeps out messages of other canvases,
 // and removes WebRTC: Chromium kills the process of a page
 // that uses it under our policies.
@@ -22,12 +21,8 @@
     for (const [name, value] of Object.entries(theme.tokens)) root.style.setProperty(name, /** @type {string} */ (value));
   }
 
-  const { at, cookies } = document.currentScript?.dataset ?? {};
+  const { at } = document.currentScript?.dataset ?? {};
   if (at) history.replaceState(history.state, "", at.includes("#") ? at : at + location.hash);
-  if (cookies) {
-    const inert = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(Document.prototype, "cookie"));
-    Object.defineProperty(document, "cookie", { ...inert, get: () => [cookies, inert.get?.call(document)].filter(Boolean).join("; ") });
-  }
 
   const Native = globalThis.EventSource;
   const REOPEN_DELAY = 500; // ms

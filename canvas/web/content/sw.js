@@ -14,12 +14,14 @@
   // Filled in by the host: canvas.js. A document gets it also if the host cannot be reached
   // at that moment; otherwise the canvas would take this page for another renderer.
   const CANVAS = "";
-  const { retryLater, isHTML, redirectTo, withShim, failure } = documents(POLICY);
+  const { retryLater, isHTML, redirectTo, withShim, failure, covers, fileName, isOuterFrame, toOuterFrames } = documents(POLICY);
 
   const TIMEOUT = 35_000; // ms for the app page to answer; its own deadlines are shorter
   const WINDOW = 512 * 1024; // buffered bytes of one response body
   const CHUNK = 32 * 1024; // bytes of an upload in one message
   const MAX_LAST_EVENT_IDS = 64;
+  const COOKIES = "/.ahp/cookies"; // the host answers it for the app
+  const COOKIE_PATIENCE = 3_000; // ms that other requests wait for it
   const READ_DESTINATIONS = ["script", "style", "image", "font", "worker", "sharedworker", "track", "manifest"];
   const NO_HTTP_AUTH = "The app of this canvas asks for a name and a password with HTTP authentication, which is not available in a canvas.";
   const canReadBlobs = new Response("x").blob().then((b) => b.arrayBuffer()).then(() => true, () => false); // false in WebKit's workers
@@ -31,6 +33,7 @@
   /** @type {Promise<void> | undefined} */ let connecting;
   /** @type {(() => void) | undefined} */ let connected;
   let lastId = 0;
+  /** @type {Promise<unknown>} Ends when the cookies that scripts have set are at the host */ let cookiesSet = Promise.resolve();
   /** @type {Map<string, string>} Last-Event-IDs of event streams, by client and url */
   const lastEventIds = new Map();
 
@@ -57,16 +60,9 @@
     if (url.pathname === "/.ahp/canvas.js" && event.request.destination === "script" && CANVAS) {
       return event.respondWith(new Response(CANVAS, { headers: { ...POLICY, "Content-Type": "text/javascript; charset=utf-8" } }));
     }
-    if (url.pathname.startsWith("/.ahp/")) return; // the host's own files, with the host's own headers
+    if (url.pathname.startsWith("/.ahp/") && url.pathname !== COOKIES) return; // the host's own files, with the host's own headers
     event.respondWith(answer(event.request, url, event.clientId));
   });
-
-  /** Whether an allowed origin, which can begin with "*.", is that of a url. @param {string} allowed @param {URL} url */
-  function covers(allowed, url) {
-    const [before, domain] = allowed.split("*");
-    if (domain === undefined) return url.origin === allowed;
-    return url.origin.startsWith(before) && url.host.endsWith(domain);
-  }
 
   /** Stores a Last-Event-ID, which a service worker does not see in the request, so shim.js sends it. @param {string} key @param {string} id */
   function remember(key, id) {
@@ -80,26 +76,27 @@
     const key = `${client} ${url.href}`;
     const x = new Exchange(request, url, lastEventIds.get(key));
     lastEventIds.delete(key);
-    await x.prepare();
-    if (!app) await connect();
-    return new Promise((resolve) => x.start(resolve));
+    const before = cookiesSet;
+    const answered = (async () => {
+      await x.prepare();
+      await before;
+      if (!app) await connect();
+      return new Promise((/** @type {(r: Response) => void} */ resolve) => x.start(resolve));
+    })();
+    if (url.pathname === COOKIES) cookiesSet = Promise.race([answered, new Promise((go) => setTimeout(go, COOKIE_PATIENCE))]);
+    return answered;
   }
 
   /** Asks the outer frame for a port, because a restarted worker has lost its own. Concurrent requests share one call. */
   function connect() {
     connecting ??= (async () => {
       const renewed = new Promise((resolve) => { connected = () => resolve(undefined); setTimeout(resolve, 5_000); });
-      for (const client of await sw.clients.matchAll({ includeUncontrolled: true, type: "window" })) {
-        if (isOuterFrame(client)) client.postMessage({ t: "port?" });
-      }
+      await toOuterFrames(sw, async () => ({ t: "port?" }));
       await renewed;
       connecting = undefined;
     })();
     return connecting;
   }
-
-  /** Whether a message comes from the outer frame; a document of the canvas could give the worker a port that answers nothing. @param {any} client */
-  const isOuterFrame = (client) => client instanceof WindowClient && new URL(client.url).pathname === "/.ahp/frame.html";
 
   /** One request and its response, which arrives in one piece or as a head and a stream of chunks. */
   class Exchange {
@@ -202,7 +199,18 @@
       // The app's own policy must allow the shim too.
       this.marks.nonce = /'nonce-([\w+/=-]+)'/.exec(headers.get("Content-Security-Policy") ?? "")?.[1] ?? "";
       this.marks["data-cookies"] = headers.get("X-Ahp-Cookies") ?? "";
-      this.#resolve(new Response(stream, { status, statusText: text, headers }));
+      if (!this.document && headers.has("X-Ahp-Cookies")) this.#tellCookies(headers.get("X-Ahp-Cookies") ?? "");
+      headers.delete("X-Ahp-Cookies");
+      const response = new Response(stream, { status, statusText: text, headers });
+      const file = headers.get("Content-Disposition") ?? "";
+      if (!this.document || empty || !/^\s*attachment\b/i.test(file)) return this.#resolve(response);
+      this.#resolve(new Response(null, { status: 204, headers: POLICY })); // the document stays
+      toOuterFrames(sw, async () => ({ t: "file", blob: await response.blob(), name: fileName(file, this.ask.path) }));
+    }
+
+    /** Tells the canvas's documents what their cookies are now. @param {string} cookies */
+    async #tellCookies(cookies) {
+      for (const client of await sw.clients.matchAll({ type: "window" })) if (!isOuterFrame(client)) client.postMessage({ t: "cookies", cookies });
     }
 
     /** Redirects a navigation, which our policies do not allow as a 30x: by a document that navigates, or, for a form that keeps its method, by a new request. @param {number} status @param {string} location */

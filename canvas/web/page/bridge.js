@@ -25,6 +25,7 @@ export class Bridge {
   /** @type {Map<number, Stream>} by the worker's request id */ #streams = new Map();
   /** @type {{ key: string, until: number }[]} Requests in flight when the worker restarted; the app may have received them */ #unanswered = [];
   #reads = 0;
+  #cookies = false; // this browser has cookies of the app, which a content read does not send
   #document = -1; // id of the worker's latest document request
   /** Whether that document failed because the host or the provider was unreachable. */ missed = false;
 
@@ -86,7 +87,7 @@ export class Bridge {
     if (!list) return this.#words(m.id, 431, "The headers of this request are too large.");
     const plain = m.method === "GET" && !m.events && !list.some(([name]) => name === "range");
     if (!this.#around.http()) return plain ? this.#read(m) : this.#words(m.id, 501, READ_ONLY);
-    if (plain && m.read === true) return this.#read(m);
+    if (plain && m.read === true && !this.#cookies) return this.#read(m);
     this.#request(m, list);
   }
 
@@ -136,6 +137,7 @@ export class Bridge {
       head: (status, text, headers, empty) => {
         s.answered = true;
         this.#note(id, 200); // any status is the app's own answer
+        this.#cookies ||= headers.some(([name]) => name === "x-ahp-jar");
         port?.postMessage({ t: "head", id, status, text, headers, empty });
       },
       data: (bytes) => {

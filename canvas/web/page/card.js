@@ -10,6 +10,7 @@ import { CARD, messageText, singleText } from "./cardtext.js";
 import { drawIcons } from "./icons.js";
 import { LOOKING } from "./key.js";
 import { FileOffers } from "./fileoffer.js";
+import { Consent } from "./consent.js";
 import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { closeRequested, closingOf } from "./undo.js";
@@ -34,12 +35,14 @@ import { View } from "./view.js";
  *   closing: (channel: string, title: string, seconds: number, focus: boolean) => void,
  *   kept: (channel: string) => void,
  *   panel: import("./panel.js").Panel,
+ *   declaration: (state: any) => any,
  * }} Surroundings loaded: the canvas's page was loaded; menu: opens the card's menu; escape: the canvas did not use the Escape key
  */
 
 let lastCard = 0;
 
 export class Card {
+  /** @type {(url: unknown) => Promise<any>} Shows a link that the canvas offers */ offer = async () => {};
   /** @type {any} CanvasState; undefined until the first snapshot */ state;
   /** Why the canvas's page wants the person; "" if it does not */ asks = "";
   /** @type {string | undefined} Why the host did not let the page subscribe */ #refusal;
@@ -59,6 +62,7 @@ export class Card {
     drawIcons(this.element);
     this.frame = new CardFrame(this, this.#find(".stage"));
     this.view = this.#newView();
+    this.consent = new Consent(this);
     this.element.addEventListener("pointerenter", () => this.#attended());
     this.element.addEventListener("focusin", () => this.#attended());
     const more = this.#find(".more");
@@ -71,6 +75,11 @@ export class Card {
       this.frame.focus(); // the button is removed
     });
     this.render();
+  }
+
+  /** What the canvas's provider declared. */
+  declaration() {
+    return this.around.declaration(this.state);
   }
 
   #newView() {
@@ -92,6 +101,12 @@ export class Card {
         offers.withdraw();
         files.withdraw();
       },
+    this.offer = async (/** @type {unknown} */ url) => {
+      if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
+      return offers.offer(url);
+    };
+      offer: (url) => this.offer(url),
+      withdraw: () => offers.withdraw(),
       attention: (reason) => this.#ask(reason),
     }, (payload) => frame.post(payload));
   }
@@ -261,7 +276,7 @@ export class Card {
     drawCard(this.element, {
       title: this.title, status: state?.status ?? "", stale, secret: this.private, closing: this.closing, cutOff,
       inert: stale || cutOff || failure !== undefined || refusal !== undefined,
-      note: [missing ? singleText(missing, this.around.contentOrigin) : "", allowedText(state, missing !== undefined)].filter(Boolean).join(" "),
+      note: [missing ? singleText(missing, this.around.contentOrigin) : "", allowedText(state, missing !== undefined), this.consent.text].filter(Boolean).join(" "),
       message: messageText({ stale, closing: closingOf(state) !== undefined, state, refusal, failure, starting, cutOff, seen }),
       retry: refusal === undefined ? "Reload" : "Try again",
     });

@@ -5,10 +5,11 @@ import { labelOf } from "./allowed.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CardConn } from "./cardconn.js";
-import { gatewayAddress, gatewayTried } from "./gateway.js";
+import { browserName, gatewayAddress, gatewayTried } from "./gateway.js";
 import { focusMoves } from "./keyboard.js";
 import { Mount, directFrame } from "./mount.js";
 import { judge } from "./policy.js";
+import { printCard } from "./print.js";
 import { SocketPorts } from "./socketports.js";
 
 /** Set once a mount found no service worker; later mounts use single-document mode at once. */
@@ -166,8 +167,8 @@ export class CardFrame {
   }
 
   /** Prints the canvas. */
-  print() {
-    this.#mount?.print();
+  async print() {
+    if (this.#mount) printCard(this.#card.element, await this.#mount.look());
   }
 
   /** Asks what the canvas's document shows. @returns {Promise<any>} untrusted; undefined if there is no answer */
@@ -194,6 +195,7 @@ export class CardFrame {
   /** Removes the frame and what belongs to it. */
   remove() {
     this.#card.view.disconnect();
+    this.#card.consent.withdraw();
     this.#mount?.remove();
     this.#sockets?.close();
     this.#asked = this.#mount = this.#bridge = this.#sockets = this.missing = undefined;
@@ -215,8 +217,13 @@ export class CardFrame {
   }
 
   #askDirect() {
-    const { around, ref, state } = this.#card;
-    return gatewayAddress(around.request, around.contentOrigin, { channel: ref.channel, extensionId: state.extensionId, net: labelOf(state) });
+    const { around } = this.#card;
+    return gatewayAddress(around.request, around.contentOrigin, this.#address);
+  }
+
+  get #address() {
+    const { ref, state } = this.#card;
+    return { channel: ref.channel, extensionId: state.extensionId, net: labelOf(state) };
   }
 
   /** @param {import("./policy.js").Verdict} verdict */
@@ -228,7 +235,7 @@ export class CardFrame {
       this.#post = post;
       return this.#stage.prepend(element);
     }
-    if (this.conn.hasHTTP && !this.#noDirect) this.#tryDirect(verdict);
+    if (this.conn.hasHTTP) this.#tryDirect(verdict);
     else this.#mountAt(verdict, "");
   }
 
@@ -236,8 +243,9 @@ export class CardFrame {
   async #tryDirect(verdict) {
     const asked = this.#asked = {};
     this.starting = true;
-    const url = await this.#askDirect();
+    const [name, url] = await Promise.all([browserName(this.#address), this.#noDirect ? "" : this.#askDirect()]);
     if (this.#asked !== asked) return;
+    this.conn.http.introduce(name);
     this.#mountAt(verdict, url);
     this.#card.render();
   }
@@ -251,12 +259,13 @@ export class CardFrame {
     this.missing = origin ? undefined : [];
     const bridge = this.#bridge = new Bridge(this.conn.http, { http: () => this.conn.hasHTTP, read: (path) => this.read(path) });
     const sockets = this.#sockets = new SocketPorts(this.conn.sockets);
-    this.#mount = new Mount(origin, { path: verdict.path, title, theme: around.theme(), sockets: this.conn.hasSockets, ...this.#kept }, {
+    this.#mount = new Mount(origin, { path: verdict.path, title, theme: around.theme(), permissions: this.#card.consent.names, http: this.conn.hasHTTP, sockets: this.conn.hasSockets, ...this.#kept }, {
       worker: (port) => bridge.connect(port),
       view: (port) => view.connect(port),
       sockets: (port) => sockets.connect(port),
       message: (payload) => view.fromDocument(payload),
       bye: () => view.documentEnded(),
+      ask: (ask, port) => this.#card.consent.take(ask, port),
       key: () => { if (document.activeElement === this.#mount?.element) around.escape(); },
       missing: (what) => { this.missing = what; this.#card.render(); },
       unworkable: () => { single = true; this.reload(); },
@@ -284,7 +293,9 @@ export class CardFrame {
     this.failure = undefined;
     if (phase === "failed") return this.#fail("This canvas cannot be shown", word, true);
     this.#card.render();
-    if (phase === "live") this.#card.around.loaded(this.#card);
+    if (phase !== "live") return;
+    this.#card.consent.mounted();
+    this.#card.around.loaded(this.#card);
   }
 
   /** @param {string} title @param {string} text @param {boolean} [retry] */

@@ -22,12 +22,15 @@ export const CARD = (id) => `<article class="card" aria-labelledby="${id}">
   <div class="grip" role="separator" tabindex="0" id="${id}-grip" aria-label="Resize with the arrow keys:" aria-labelledby="${id}-grip ${id}" aria-valuemin="3" aria-valuemax="12" aria-valuenow="12"></div>
 </article>`;
 
+/** Playwright's default flags switch off what service workers in frames need. */
+const PARTITIONS = "A program drives this browser: Playwright and the like switch storage partitions off; leave ThirdPartyStoragePartitioning out of --disable-features, in Playwright with ignoreDefaultArgs. ";
+
 /** States that a canvas is shown in single-document mode, why, and what is missing. @param {string[]} missing @param {string} contentOrigin "" if there is none */
 export function singleText(missing, contentOrigin) {
   let why = "the host has no content origins for this address (start it with --content-origin, or use “ahp-canvas view”)";
   if (contentOrigin) why = "this browser does not allow service workers here";
   if (!isSecureContext) why = "without https, browsers allow no service workers";
-  return `Single-document mode: ${why}. The canvas cannot store data${missing.length ? `. Not available: ${missing.join(", ")}` : ""}.`;
+  return `Single-document mode: ${why}. ${contentOrigin && isSecureContext && navigator.webdriver ? PARTITIONS : ""}The canvas cannot store data${missing.length ? `. Not available: ${missing.join(", ")}` : ""}.`;
 }
 
 /** Shown over the frame; veil: the frame stays visible. @typedef {{ title: string, text: string, retry?: boolean, veil?: boolean }} Message */

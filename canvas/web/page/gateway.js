@@ -34,6 +34,9 @@ async function label(...canvas) {
   return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", text)).subarray(0, 16));
 }
 
+/** How this browser is called at a canvas: as the label of its address, so that the app's cookies are the same both ways. @param {{ channel: string, extensionId: string, net: string }} canvas @returns {Promise<string>} "" if the browser cannot make it */
+export const browserName = async ({ channel, extensionId, net }) => (globalThis.crypto?.subtle ? label(channel, extensionId, net) : "");
+
 /** Notes whether a frame at such an address showed its canvas. @param {boolean} shown */
 export function gatewayTried(shown) {
   failures = shown ? 0 : failures + 1;

@@ -36,6 +36,7 @@ export class HTTPConn {
   #window = UPLOAD_WINDOW;
   #unacked = 0; // received bytes that are not credited yet
   #open = false;
+  #browser = "";
 
   /** @param {(action: any) => number | undefined} dispatch */
   constructor(dispatch) {
@@ -58,6 +59,18 @@ export class HTTPConn {
     this.#window = UPLOAD_WINDOW;
     this.#unacked = 0;
     for (const call of ended) call.listener.fail(503, "The connection to this canvas was lost before the app answered.");
+    this.#introduce();
+  }
+
+  /** Names this browser to the provider, which keeps the app's cookies of browsers apart. @param {string} name 32 hex digits, only for this canvas */
+  introduce(name) {
+    if (name === this.#browser) return;
+    this.#browser = name;
+    this.#introduce();
+  }
+
+  #introduce() {
+    if (this.#open && this.#browser) this.#send({ type: "browser", id: 0, browser: this.#browser });
   }
 
   /** @param {Request} request @param {Listener} listener @returns {Call | undefined} undefined if the queue is full */

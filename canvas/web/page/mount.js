@@ -5,8 +5,9 @@
 
 import { BASE } from "./base.js";
 import { LOOKING } from "./key.js";
+import { frameRights } from "./permissions.js";
 
-const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads";
+const SANDBOX = "allow-scripts allow-same-origin allow-forms"; // dialogs, downloads and the rest are asked for (consent.js)
 const MAX_MISSING = 32; // resources listed that single-document mode could not load
 const LOAD_TIMEOUT = 15_000; // ms for the frame, then for the canvas, to load
 const REPLY_TIMEOUT = 3_000; // ms after which a silent loaded frame counts as another page
@@ -27,9 +28,11 @@ const PING_INTERVAL = 3_000; // ms
  *   key: () => void,
  *   missing: (what: string[]) => void,
  *   unworkable: () => void,
+ *   ask: (ask: unknown, port: MessagePort | undefined) => void,
  * }} Owner receives a mount's events. worker: a new port on which the canvas's content is requested; sockets: one for the WebSockets of a document; message: what the
  *   document posted to its parent, without canvas.js; bye: that document ended; key: Escape was pressed there, and not used; missing: what
- *   single-document mode could not load; unworkable: there is no service worker
+ *   single-document mode could not load; unworkable: there is no service worker; ask: what the document wants of
+ *   the person, with a port for the answer
  */
 
 /** Texts for the failures that a frame reports. @type {Map<unknown, string>} */
@@ -54,7 +57,7 @@ export class Mount {
 
   /**
    * @param {string} pattern of content origins, "http://*.localhost:8080"; "" for single-document mode
-   * @param {{ path: string, title: string, theme: any, direct?: boolean, sockets?: boolean, scroll?: [number, number] }} order
+   * @param {{ path: string, title: string, theme: any, permissions: string[], http?: boolean, direct?: boolean, sockets?: boolean, scroll?: [number, number] }} order permissions: what the person allowed; http: whether the provider is a web app
    * @param {Owner} owner
    * @param {string} label of the canvas's content host, which has the origins that it may load from
    * @param {string} [direct] the address of the frame on the host's listener (gateway.js), instead of an origin of the pattern
@@ -64,7 +67,7 @@ export class Mount {
     this.#origin = direct ? new URL(direct).origin : pattern.replace("*", `${label}-${id}`) || "*"; // an opaque origin cannot be a postMessage target
     this.#order = { ...order, direct: direct !== "" };
     this.#owner = owner;
-    this.element = pattern ? frame(direct || `${this.#origin}/.ahp/frame.html`, order.title) : singleFrame(order.title);
+    this.element = pattern ? frame(direct || `${this.#origin}/.ahp/frame.html`, order.title, order.permissions) : singleFrame(order.title);
     if (direct) this.element.credentialless = false; // its storage lasts
     this.element.addEventListener("load", () => this.#connectFrame());
     this.#phase("starting");
@@ -85,11 +88,6 @@ export class Mount {
   /** Gives the focus to what had it last in the canvas's document: another frame's focus cleared it. */
   refocus() {
     this.#port?.postMessage({ t: "focus" });
-  }
-
-  /** Prints the canvas's document. */
-  print() {
-    this.#port?.postMessage({ t: "print" });
   }
 
   /** Asks what the canvas's document shows. @returns {Promise<any>} untrusted; undefined if the frame does not answer */
@@ -175,6 +173,8 @@ export class Mount {
         return;
       case "message":
         return this.#owner.message(data.payload);
+      case "ask":
+        return this.#owner.ask(data.ask, port);
       case "key":
         return this.#owner.key();
       case "looked":
@@ -240,12 +240,12 @@ function singleFrame(title) {
   return f;
 }
 
-/** @param {string} src @param {string} title */
-function frame(src, title) {
-  const sandbox = LOOKING ? "allow-scripts allow-same-origin allow-forms" : SANDBOX; // no dialog and no download for a picture
+/** @param {string} src @param {string} title @param {string[]} [permissions] */
+function frame(src, title, permissions = []) {
+  const rights = frameRights(LOOKING ? [] : permissions);
   const f = /** @type {HTMLIFrameElement & { credentialless: boolean }} */ (document.createElement("iframe"));
-  f.setAttribute("sandbox", sandbox);
-  f.setAttribute("allow", "");
+  f.setAttribute("sandbox", SANDBOX + rights.sandbox);
+  f.setAttribute("allow", rights.allow);
   f.credentialless = true;
   f.title = title;
   f.src = src;

@@ -40,16 +40,22 @@ export async function saveCopy(name, reading) {
   const save = button("Save");
   const dialog = show("Save a copy?", `${file}, ${sizeText(body.byteLength)}`, "", save);
   save.addEventListener("click", () => {
-    const a = document.createElement("a");
-    a.href = URL.createObjectURL(new Blob([body], { type: "application/octet-stream" })); // never opened as a page of this origin
-    a.download = file;
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(a.href), 60_000);
+    saveFile(file, body);
     dialog.close();
   });
 }
 
 /** A size for people. @param {number} n bytes */
+/** Lets the browser save a file. @param {string} name @param {BlobPart} body */
+export function saveFile(name, body) {
+  const a = document.createElement("a");
+  a.href = URL.createObjectURL(new Blob([body], { type: "application/octet-stream" })); // never opened as a page of this origin
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 60_000);
+}
+
+/** @param {number} n */
 export function sizeText(n) {
   let unit = 0;
   for (; n >= 1000 && unit < UNITS.length - 1; unit++) n /= 1000;

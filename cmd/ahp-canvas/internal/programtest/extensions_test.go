@@ -259,6 +259,7 @@ func TestWrongExtensionFlags(t *testing.T) {
 	}{
 		{2, "channel, listener or direct", []string{"--content", "sideways"}},
 		{2, "want a name and a URL", []string{"--canvas-url", "http://127.0.0.1:3000"}},
+		{2, "want shared or browser", []string{"--canvas-url", "notes=http://127.0.0.1:3000,cookies=none"}},
 		{1, "--canvas-url notes: ", []string{"--canvas-url", "notes=https://example.com"}},
 		{1, "already", []string{"--canvas-url", "board=http://127.0.0.1:3000"}},
 		{1, "found no extension.mjs", []string{"--extension", empty}},

@@ -38,6 +38,11 @@ func (a *apps) addWeb(registry *host.Canvases, arg string, opts loopback.Options
 	if !ok || name == "" || strings.Contains(name, ":") {
 		return term.Usagef("--canvas-url %q: want a name and a URL, as in notes=http://127.0.0.1:3000", arg)
 	}
+	url, shared, err := cookiesOf(url)
+	if err != nil {
+		return term.Usagef("--canvas-url %q: %v", arg, err)
+	}
+	opts.SharedCookies = shared
 	p, err := loopback.New(name, url, opts)
 	if err != nil {
 		return term.About("--canvas-url "+name, err)
@@ -51,6 +56,23 @@ func (a *apps) addWeb(registry *host.Canvases, arg string, opts loopback.Options
 	w.reg = reg
 	p.Watch(w)
 	return nil
+}
+
+// cookiesOf cuts ",cookies=shared" off the end of a --canvas-url. A comma within the URL is
+// its own.
+func cookiesOf(arg string) (url string, shared bool, err error) {
+	at := strings.LastIndex(arg, ",cookies=")
+	if at < 0 {
+		return arg, false, nil
+	}
+	switch how := arg[at+len(",cookies="):]; how {
+	case "shared":
+		return arg[:at], true, nil
+	case "browser":
+		return arg[:at], false, nil
+	default:
+		return "", false, fmt.Errorf("cookies=%q: want shared or browser", how)
+	}
 }
 
 // byID returns the web app with a canvas id, or nil.
