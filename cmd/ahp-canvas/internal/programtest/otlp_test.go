@@ -1,7 +1,10 @@
 package programtest
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -74,18 +77,25 @@ func TestOTLP(t *testing.T) {
 }
 
 // callTraced calls invoke_canvas_action as an agent that records a span.
-func callTraced(t *testing.T, s *server, arguments string) {
+func callTraced(t *testing.T, s *server, arguments string) []byte {
 	t.Helper()
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"invoke_canvas_action","arguments":` + arguments + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	return callTool(t, s, "invoke_canvas_action", arguments, map[string]string{"Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"})
+}
+
+// callTool calls a tool as a client that shows MCP Apps, and returns the answer.
+func callTool(t *testing.T, s *server, tool, arguments string, header map[string]string) []byte {
+	t.Helper()
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}}}}`
 	req, err := http.NewRequest(http.MethodPost, s.MCP, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{
+	all := map[string]string{
 		"Authorization": "Bearer " + s.AgentToken, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "invoke_canvas_action",
-		"Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-	} {
+		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool,
+	}
+	maps.Copy(all, header)
+	for name, value := range all {
 		req.Header.Set(name, value)
 	}
 	resp, err := http.DefaultClient.Do(req)
@@ -93,7 +103,10 @@ func callTraced(t *testing.T, s *server, arguments string) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s", resp.Status)
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s, %v: %s", resp.Status, err, text)
 	}
+	_, text, _ = bytes.Cut(text, []byte("{"))
+	return append([]byte("{"), text...)
 }

@@ -32,12 +32,13 @@ Beyond loopback, the relay requires TLS and the address that people use
 wildcard name that resolves to the relay and is in its certificate
 (--content-origin).
 
-The operator of a relay can read everything that passes through it, and can act:
-it sees the tokens of the people who connect, and can open connections to the
-host with them. At the host these have the role view: they use canvases, and
-neither create sessions nor provide canvases. With serve --relay-role none they
-have none: each person needs an invitation (ahp-canvas link --invite), and an
-editor a token of the host, which the relay does not learn.
+Connections through the relay are encrypted from end to end (see ahp-canvas docs
+relay); it can end and delay them. The operator sees the tokens of links, and
+with the key of a link can open connections to the host. At the host these have
+the role view: they use canvases, and neither create sessions nor provide
+canvases. With serve --relay-role none they have none: each person needs an
+invitation (ahp-canvas link --invite), and an editor a token of the host, which
+the relay does not learn.
 
 Several relays can be one: give each --nats, so that they find each other's
 hosts, --advertise, so that hosts reach each, and the same --edges, and put them
@@ -63,7 +64,7 @@ With --json the first line is one object: {"page","relay","pid"}`,
 func run(ctx context.Context, env *term.Env, o options) (err error) {
 	line := env.StatusLine()
 	logger := env.Logger(o.logLevel)
-	if err := errors.Join(o.admin.Check(), o.limits.Check(), o.fleet.check()); err != nil {
+	if err := errors.Join(o.admin.Check(), o.limits.Check(), o.fleet.check(), o.otlp.Check()); err != nil {
 		return err
 	}
 	if o.limits, err = o.limits.Fit(logger); err != nil {
@@ -74,13 +75,15 @@ func run(ctx context.Context, env *term.Env, o options) (err error) {
 		return err
 	}
 	defer ln.Close()
-	s, err := newServer(o, ln, logger)
+	tracer, _ := o.otlp.Tracer(env.Version, logger) // checked
+	defer listener.CloseTracer(tracer)
+	s, err := newServer(o, ln, tracer, logger)
 	if err != nil {
 		return err
 	}
 	defer s.leave()
 	o.admin.Health, o.admin.Degraded = s.health, s.degraded
-	stopAdmin, err := o.admin.Start(logger, s.metrics(), listener.HTTPMetrics("ahp_relay_", s.limiter.Stats))
+	stopAdmin, err := o.admin.Start(logger, s.metrics(), listener.HTTPMetrics("ahp_relay_", s.limiter.Stats), listener.NewSpans("ahp_relay_", tracer))
 	if err != nil {
 		return err
 	}
