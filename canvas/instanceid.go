@@ -41,3 +41,7 @@ func parseInstanceID(segment string) (id string, ok bool) {
 	id = string(b)
 	return id, ok && isInstanceID(id)
 }
+
+// InstanceIDPattern returns a regular expression that matches instance ids. It is valid
+// in RE2 and in ECMAScript.
+func InstanceIDPattern() string { return instancePattern }

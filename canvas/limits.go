@@ -82,3 +82,6 @@ func (t Timeouts) WithDefaults() Timeouts {
 	}
 	return t
 }
+
+// DefaultLimits returns the default of each limit.
+func DefaultLimits() Limits { return Limits{}.WithDefaults() }

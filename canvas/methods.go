@@ -225,3 +225,10 @@ var (
 
 	CanvasClose = ahp.NewMethod[CanvasCloseParams, ahp.None]("canvasClose", ahp.ClientToHost|ahp.HostToClient)
 )
+
+// Methods is the table of the methods of this package.
+var Methods = []ahp.MethodRow{
+	CanvasReadResource.Row(), CanvasOpen.Row(), CanvasInvokeAction.Row(), CanvasClose.Row(),
+	CanvasSetPrivate.Row(), CanvasPeople.Row(), CanvasPersonOpen.Row(), CanvasUndoClose.Row(), CanvasHistory.Row(), CanvasInvite.Row(),
+	CanvasDirect.Row(),
+}

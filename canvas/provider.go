@@ -2,6 +2,7 @@ package canvas
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/access"
@@ -205,3 +206,15 @@ func (u Update) Over(before Update) Update {
 
 // Action returns the action that applies the update.
 func (u Update) Action() Updated { return Updated{Title: u.Title, Status: u.Status, URL: u.URL} }
+
+// WebApp is an Instance that answers http/1 messages (Opened.HTTP) and plain HTTP as well.
+// A host that serves each canvas under a separate address (package gateway) passes
+// requests to it without a detour over messages. Without it, such a host sends http/1.
+type WebApp interface {
+	// ServeApp answers a request of the canvas's page, also one that upgrades to a
+	// WebSocket. It is called concurrently. The request's cookies are those of the page, without
+	// the host's; its context ends with the instance and with the page.
+	//
+	// The host filters the response's headers and adds its own policies.
+	ServeApp(w http.ResponseWriter, r *http.Request)
+}

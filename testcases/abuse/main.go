@@ -28,6 +28,9 @@
 // Attacked and quiet phases take turns. The p99 is the median of those of the phases, so
 // that one moment in which the machine had other work is not the host's.
 //
+// The column "bare" is the p99, beside the attack, of the same client at a server that only
+// returns what it receives: what the machine costs any server at that time.
+//
 // Attack only hosts that you run for this purpose.
 package main
 
@@ -58,10 +61,12 @@ func main() {
 	}
 }
 
-// child runs what a process of this program was started for: the client that behaves, or
-// the attackers. ok is false for the process that measures.
+// child runs what a process of this program was started for: the client that behaves, the
+// bare server, or the attackers. ok is false for the process that measures.
 func child() (code int, ok bool) {
 	switch {
+	case os.Getenv(bareEnv) != "":
+		return bareMain(), true
 	case os.Getenv(behaveEnv) != "":
 		return behaveMain(), true
 	case os.Getenv(attackEnv) != "":

@@ -46,20 +46,21 @@ type result struct {
 	name                  string
 	before, during, after int64         // bytes of resident memory
 	quiet, beside         phases        // quiet is before, between and after the attacks
+	bare                  phases        // beside the attacks, at the bare server
 	lasted, host          time.Duration // the attack, and the processor time of the host in it
 	attackers             time.Duration // the processor time of the attackers
 	harm                  []string
 }
 
-const header = "attack         RSS before   during    after     p99 alone  beside    failed  CPU host  attackers  verdict"
+const header = "attack         RSS before   during    after     p99 alone  beside    bare    failed  CPU host  attackers  verdict"
 
 func (r result) String() string {
 	verdict := "ok"
 	if len(r.harm) > 0 {
 		verdict = fmt.Sprint(r.harm)
 	}
-	return fmt.Sprintf("%-14s %6d MiB %6d MiB %6d MiB  %8.1f ms %8.1f ms %5d  %7.0f%% %9.0f%%  %s", r.name,
-		r.before>>20, r.during>>20, r.after>>20, ms(r.quiet.p99()), ms(r.beside.p99()), r.beside.failed(),
+	return fmt.Sprintf("%-14s %6d MiB %6d MiB %6d MiB  %8.1f ms %8.1f ms %8.1f ms %5d  %7.0f%% %9.0f%%  %s", r.name,
+		r.before>>20, r.during>>20, r.after>>20, ms(r.quiet.p99()), ms(r.beside.p99()), ms(r.bare.p99()), r.beside.failed(),
 		percent(r.host, r.lasted), percent(r.attackers, r.lasted), verdict)
 }
 
@@ -81,6 +82,11 @@ func measure(ctx context.Context, a attack, o options) (result, error) {
 		return r, err
 	}
 	defer b.stop()
+	bare, stop, err := startBare(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer stop()
 	if r.before, err = t.rss(); err != nil {
 		return r, err
 	}
@@ -88,7 +94,7 @@ func measure(ctx context.Context, a attack, o options) (result, error) {
 		return r, err
 	}
 	for range s.rounds {
-		if err = r.attack(ctx, a, t, b, s); err != nil {
+		if err = r.attack(ctx, a, t, s, b, bare); err != nil {
 			return r, err
 		}
 		if r.after, err = t.lowest(ctx, s.after, r.before+t.budget/4); err != nil {
@@ -107,7 +113,7 @@ func measure(ctx context.Context, a attack, o options) (result, error) {
 
 // attack runs the attack, and records the highest memory and what the client that
 // behaves met meanwhile.
-func (r *result) attack(ctx context.Context, a attack, t *target, b *behaving, s scale) (err error) {
+func (r *result) attack(ctx context.Context, a attack, t *target, s scale, b, bare *behaving) (err error) {
 	attacking, end := context.WithTimeout(ctx, s.lasts)
 	defer end()
 	var wg sync.WaitGroup
@@ -117,11 +123,13 @@ func (r *result) attack(ctx context.Context, a attack, t *target, b *behaving, s
 	var peak int64
 	wg.Go(func() { used, failed = attackBeside(ctx, a, t, s) })
 	wg.Go(func() { peak = t.highest(attacking) })
+	var bareFailed error
+	wg.Go(func() { bareFailed = r.bare.watch(ctx, bare, s.lasts) })
 	err = r.beside.watch(ctx, b, s.lasts)
 	r.lasted, r.host = r.lasted+time.Since(begun), r.host+t.processor()-before
 	wg.Wait()
 	r.attackers, r.during = r.attackers+used, max(r.during, peak)
-	return errors.Join(err, failed)
+	return errors.Join(err, failed, bareFailed)
 }
 
 // phases are what the client that behaves met in several phases of one kind.
