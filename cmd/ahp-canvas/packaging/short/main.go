@@ -2,7 +2,7 @@
 // and their checksums, from the lists of files in goreleaser.yaml. try.sh tries it. The
 // release itself is made by goreleaser.
 //
-//	sh cmd/ahp-canvas/packaging/prepare.sh
+//	AHP_BUILD_FLAGS=-buildvcs=false sh cmd/ahp-canvas/packaging/prepare.sh
 //	go run ./cmd/ahp-canvas/packaging/short cmd/ahp-canvas/packaging/dist/short
 package main
 
@@ -90,10 +90,11 @@ func release(out string) error {
 	return checksums(out)
 }
 
-// build builds the program as a release has it.
+// build builds the program stripped, as a release has it, and with the packages that tests
+// have compiled.
 func build(c config, out string) (packed, error) {
 	path := filepath.Join(out, c.Builds[0].Binary)
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version, "-o", path, c.Builds[0].Main)
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version, "-o", path, c.Builds[0].Main)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
 	if err := cmd.Run(); err != nil {
 		return packed{}, err

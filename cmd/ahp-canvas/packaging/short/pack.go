@@ -49,7 +49,7 @@ func folders(w *tar.Writer, name string, made map[string]bool) error {
 	if err := folders(w, path.Dir(name), made); err != nil {
 		return err
 	}
-	return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, Uname: "root", Gname: "root"})
+	return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: "./" + name + "/", Mode: 0o755, Uname: "root", Gname: "root"})
 }
 
 // archive writes the archive for Linux.
