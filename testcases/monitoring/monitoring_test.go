@@ -99,22 +99,15 @@ func find(name string, known map[string]family) (family, bool) {
 		return family{kind: dto.MetricType_GAUGE}, true
 	}
 	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
-		if base, ok := strings.CutSuffix(name, suffix); ok && known[base].kind == dto.MetricType_HISTOGRAM && known[base].labels != nil || ok && has(known, base, dto.MetricType_HISTOGRAM) {
-			labels := maps.Clone(known[base].labels)
-			if labels == nil {
-				labels = map[string]bool{}
-			}
-			labels["le"] = suffix == "_bucket"
+		base, _ := strings.CutSuffix(name, suffix)
+		if f, ok := known[base]; ok && base != name && f.kind == dto.MetricType_HISTOGRAM {
+			labels := map[string]bool{"le": suffix == "_bucket"}
+			maps.Copy(labels, f.labels)
 			return family{dto.MetricType_COUNTER, labels}, true
 		}
 	}
 	f, ok := known[name]
 	return f, ok && f.kind != dto.MetricType_HISTOGRAM
-}
-
-func has(known map[string]family, name string, kind dto.MetricType) bool {
-	f, ok := known[name]
-	return ok && f.kind == kind
 }
 
 func checkSelector(n *parser.VectorSelector, path []parser.Node, known map[string]family) (wrong []string) {

@@ -87,7 +87,6 @@ const (
 type fake struct {
 	net   ahptest.Net
 	dir   string
-	store *sqlitestore.Store
 	host  *host.Host
 	id    seal.Identity
 	ends  []func() error // in reverse order

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 )
 
 // span is what the test reads of OTLP in JSON.
@@ -43,21 +46,30 @@ func TestOTLP(t *testing.T) {
 		}
 	}))
 	defer collector.Close()
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Traceparent") == "" && r.URL.Path == "/traced" {
+			t.Error("a web app does not learn the span")
+		}
+	}))
+	defer app.Close()
 	m := newMachine(t)
-	s := m.serve("--state", "memory", "--otlp", collector.URL)
+	s := m.serve("--state", "memory", "--otlp", collector.URL, "--open", "board", "--open", "app", "--canvas-url", "app="+app.URL)
+	readApp(t, s)
 	for _, call := range []string{`{"actionName":"add_card","instanceId":"board","input":{"list":"To do","title":"secret words"}}`, `{"actionName":"nothing","instanceId":"board"}`} {
 		callTraced(t, s, call)
 	}
 	const traceID = "0af7651916cd43dd8448eb211c80319c"
 	seen := map[string]span{}
 	deadline := time.After(2 * time.Minute)
-	for seen["provider"].Name == "" || seen["canvas invoke"].Name == "" || seen["failed"].Name == "" {
+	for seen["provider"].Name == "" || seen["canvas invoke"].Name == "" || seen["failed"].Name == "" || seen["http exchange"].Name == "" {
 		select {
 		case one := <-received:
 			if text, _ := json.Marshal(one); strings.Contains(string(text), "secret") {
 				t.Errorf("a span has a payload: %s", text)
 			}
 			switch {
+			case one.Name == "http exchange":
+				seen[one.Name] = one
 			case one.TraceID != traceID:
 			case one.Status.Code == 2:
 				seen["failed"] = one
@@ -73,6 +85,47 @@ func TestOTLP(t *testing.T) {
 	}
 	if a := seen["failed"].Attributes; len(a) == 0 || a[len(a)-1].Value.StringValue != "canvas_action_no_handler" {
 		t.Errorf("%+v", seen["failed"])
+	}
+}
+
+// readApp reads a page of the web app as a person does.
+func readApp(t *testing.T, s *server) {
+	t.Helper()
+	c, err := client.Dial(t.Context(), s.AHP, client.Options{Token: s.ViewToken, Subscriptions: []string{s.Session}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	state, _ := c.Session(s.Session)
+	for _, open := range state.OpenCanvases {
+		if open.InstanceID != "app" {
+			continue
+		}
+		if _, err := c.Subscribe(t.Context(), open.Channel); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.ReadResource(t.Context(), open.Channel, canvas.ContentURL("app", "/traced")); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("the web app is not open: %+v", state.OpenCanvases)
+}
+
+// TestTraceReachesProviders checks that an extension learns the agent's span, also of a host
+// that exports nothing.
+func TestTraceReachesProviders(t *testing.T) {
+	t.Parallel()
+	needNode(t)
+	m := newMachine(t)
+	module := strings.Replace(tinyExtension, `description: "For tests" }`, `description: "For tests", actions: [{ name: "trace" }] }`, 1)
+	module = strings.Replace(module, `    if (m.method === "canvas.close")`, `    if (m.method === "canvas.action.invoke") send({ id: m.id, result: m.params._meta });
+    if (m.method === "canvas.close")`, 1)
+	s := m.serve("--state", "memory", "--extension", extensionFolder(t, t.TempDir(), "traced", module))
+	const span = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	answer := callTraced(t, s, `{"actionName":"trace","instanceId":"traced-panel"}`)
+	if !strings.Contains(string(answer), span) {
+		t.Errorf("the extension answers %s", answer)
 	}
 }
 
