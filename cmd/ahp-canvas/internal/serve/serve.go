@@ -102,7 +102,7 @@ func (h *hosted) show(ctx context.Context, env *term.Env, open []string) (err er
 	if len(open) == 0 {
 		open, err = h.openDefaults(ctx)
 	} else {
-		err = h.openAll(ctx, open)
+		err = h.openAll(ctx, "--open", open)
 	}
 	if err != nil && ctx.Err() == nil {
 		return err
