@@ -3,7 +3,7 @@
 //
 //	go run ./testcases/soak                two hours
 //	go run ./testcases/soak --for 15m      as long as you have
-//	go run ./testcases/soak --short        the form of the tests, about 40 seconds
+//	go run ./testcases/soak --short        the form of the tests, about 30 seconds
 //
 // It builds the program and starts a relay and a host, which stores what it does on disk.
 // An agent works on a board and opens and closes canvases. People come and leave, directly

@@ -27,12 +27,12 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/channels/sqlitestore"
 )
 
-// TestDay runs a host with its store, its relay and their clients by a fake clock: four
+// TestDay runs a host with its store, its relay and their clients by a fake clock: three
 // hours, and with AHP_LONG a day.
 func TestDay(t *testing.T) {
-	lasts := 4 * time.Hour
+	lasts, tolerance := 3*time.Hour, 512.0
 	if os.Getenv("AHP_LONG") != "" {
-		lasts = 24 * time.Hour
+		lasts, tolerance = 24*time.Hour, 32
 	}
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestDay(t *testing.T) {
 		if err := f.Open(t.Context(), "board", "board"); err != nil {
 			t.Fatal(err)
 		}
-		all := f.quantities()
+		all := f.quantities(tolerance)
 		measure := func(put func(m *measured, v float64)) {
 			synctest.Wait()
 			for i, v := range f.measure() {
@@ -69,7 +69,7 @@ func TestDay(t *testing.T) {
 			t.Error(failure)
 		}
 		for _, what := range []string{"calls", "visits", "crashes", "restarts"} {
-			if s.counts[what] < 3 {
+			if s.counts[what] < 2 {
 				t.Errorf("%d %s", s.counts[what], what)
 			}
 		}
@@ -238,13 +238,14 @@ func (f *fake) Relay(context.Context) error {
 	return f.startRelay()
 }
 
-// quantities are what measure measures.
-func (f *fake) quantities() []*measured {
+// quantities are what measure measures, with how many KiB the heap and the disk may grow in
+// an hour.
+func (f *fake) quantities(tolerance float64) []*measured {
 	return []*measured{
-		{quantity: quantity{"heap", "KiB", 64, 4 << 10}},
+		{quantity: quantity{"heap", "KiB", tolerance, 4 << 10}},
 		{quantity: quantity{"goroutines", "", 0.5, 4}},
 		{quantity: quantity{"files", "", 0.2, 2}},
-		{quantity: quantity{"disk", "KiB", 128, 8 << 10}},
+		{quantity: quantity{"disk", "KiB", tolerance, 8 << 10}},
 	}
 }
 

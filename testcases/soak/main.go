@@ -79,8 +79,8 @@ func long(lasts time.Duration) plan {
 
 func short() plan {
 	return plan{
-		lasts: 25 * time.Second, sample: 500 * time.Millisecond, call: 50 * time.Millisecond, change: 50 * time.Millisecond, stay: time.Second, pause: time.Second,
-		visitors: 6, crash: 6 * time.Second, restart: 9 * time.Second,
+		lasts: 15 * time.Second, sample: 500 * time.Millisecond, call: 50 * time.Millisecond, change: 50 * time.Millisecond, stay: time.Second, pause: time.Second,
+		visitors: 6, crash: 4 * time.Second, restart: 6 * time.Second,
 	}
 }
 
