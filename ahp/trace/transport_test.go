@@ -100,8 +100,8 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// TestMeta: a span goes to another program in _meta, beside what is there, and is read
-// there.
+// TestMeta: a span goes to another program in _meta, beside its other members, and is
+// read in that program.
 func TestMeta(t *testing.T) {
 	t.Parallel()
 	parent, _ := Parse(parentHeader)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// machine starts the program with folders of its own.
+// machine starts the program with separate folders.
 type machine struct {
 	t           *testing.T
 	binary, dir string

@@ -12,7 +12,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
-// mcpVersion is the version of MCP in which each call is a request of its own.
+// mcpVersion is the version of MCP in which each call is a separate request.
 const mcpVersion = "2026-07-28"
 
 // Open implements agent.

@@ -16,7 +16,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
 )
 
-// tolerable is a p99 that nobody notices.
+// tolerable is a p99 that is too short to notice.
 const tolerable = 20 * time.Millisecond
 
 // settle is how long a host has after the load until it holds nothing of it.

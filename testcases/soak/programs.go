@@ -79,7 +79,7 @@ func (t *tail) String() string {
 	return string(t.data)
 }
 
-// programs are a host and its relay as processes, in a folder of their own.
+// programs are a host and its relay as processes, in a separate folder.
 type programs struct {
 	binary, dir string
 	host        *program

@@ -143,7 +143,7 @@ type Protocol struct {
 type Method struct {
 	// Name is its name on the wire.
 	Name string
-	// Direction says who sends it; "" if that is said elsewhere.
+	// Direction says who sends it; "" for an error code.
 	Direction string
 	// Members are the members of its parameters; those that can be absent end in "?".
 	Members []string
