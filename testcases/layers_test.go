@@ -110,7 +110,7 @@ var layers = []layer{
 	{"testcases/wire", "ahp canvas session", "", "the published data through our types and reducers"},
 	{"testcases", "ahp", "github.com/go-json-experiment/json", "data, its formats and its runner"},
 	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/proof ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
-	{"testcases/abuse", "ahp/ws", "", "attacks a host elsewhere"},
+	{"testcases/abuse", "ahp/ws", "github.com/gorilla/websocket", "attacks a host elsewhere"},
 	{"testcases/soak", "ahp ahp/seal canvas canvas/client session", "", "a host under load for hours"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},

@@ -149,7 +149,7 @@ func (c *chromium) take(ctx context.Context) (tab, error) {
 	}
 	done := make(chan opened, 1)
 	c.tabs.Go(func() {
-		c.preparing.Lock() // until the tab that is being prepared is there
+		c.preparing.Lock() // until the tab in preparation is ready
 		defer c.preparing.Unlock()
 		select {
 		case t := <-c.spare:
