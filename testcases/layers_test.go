@@ -97,7 +97,7 @@ var layers = []layer{
 	{"canvas/web/webtest", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "a browser for tests"},
 	{"canvas/mcp", "ahp/trace canvas canvas/appview session ahp/proof ahp", "github.com/modelcontextprotocol/go-sdk", "the agent's door"},
 	{"canvas/client", "ahp/trace canvas session ahp/peer ahp/proof ahp/ws ahp ahp/seal", "github.com/cenkalti/backoff/v5 github.com/segmentio/asm", "the Go client"},
-	{"canvas/local", "canvas canvas/bridge canvas/client canvas/standalone canvas/web session ahp", "", "a renderer without a page"},
+	{"canvas/local", "canvas canvas/client canvas/gateway canvas/web session ahp", "", "a renderer without a page"},
 	{"canvas/standalone", "canvas canvas/client canvas/web ahp", "", "a canvas at an address of its own, without the page"},
 	{"canvas/gateway", "canvas canvas/allow canvas/bridge canvas/client canvas/standalone canvas/web ahp", "", "addresses of open canvases, on the host's listener"},
 	{"canvas/look", "canvas", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "pictures of canvases, from a browser of this machine"},

@@ -30,7 +30,7 @@ type outbox struct {
 	holding holding
 	replies replies
 
-	rewrite atomic.Pointer[func(text []byte) []byte] // nil for most peers
+	rewrite atomic.Pointer[func(text []byte) [][]byte] // nil for most peers
 }
 
 // bulk is a large content result.
@@ -71,12 +71,12 @@ func (p *Peer) PushShared(s Shared) {
 	}
 }
 
-// Rewrite makes the writer pass each further JSON text to rewrite, and send the result in
-// its place, or nothing if that is nil. rewrite is called by one goroutine at a time, in
-// the order of the texts, without locks; it must not change its argument. Large content
+// Rewrite makes the writer pass each further JSON text to rewrite, and send the texts that
+// it returns in its place, which may be none. rewrite is called by one goroutine at a time,
+// in the order of the texts, without locks; it must not change its argument. Large content
 // results are not passed. Rewrite must be called before anything that needs it is queued.
 // nil ends it.
-func (p *Peer) Rewrite(rewrite func(text []byte) []byte) {
+func (p *Peer) Rewrite(rewrite func(text []byte) [][]byte) {
 	if rewrite == nil {
 		p.out.rewrite.Store(nil)
 		return

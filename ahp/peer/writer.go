@@ -183,15 +183,15 @@ func (o *outbox) writeQueue(frames []Frame) error {
 }
 
 // writeRewritten passes what rewrite makes of each frame to the connection.
-func (o *outbox) writeRewritten(frames []Frame, rewrite func([]byte) []byte) error {
+func (o *outbox) writeRewritten(frames []Frame, rewrite func([]byte) [][]byte) error {
 	for _, f := range frames {
 		b := f.Bytes()
 		if f.Size() == 0 && !isExempt(f) && !o.charge(len(b), o.opts.QueueBytes) {
 			o.tooSlow()
 			return o.conn.Err()
 		}
-		if sent := rewrite(b); sent != nil {
-			if err := o.conn.WriteBatch([][]byte{sent}); err != nil {
+		if sent := rewrite(b); len(sent) > 0 {
+			if err := o.conn.WriteBatch(sent); err != nil {
 				return err
 			}
 		}

@@ -20,14 +20,10 @@ type artifact struct {
 	Link       string `json:"link"`
 }
 
-// showsArtifacts reports whether open canvases are artifacts of their session: for editors
-// whose version has no canvases.
-func (d *dialect) showsArtifacts() bool { return d.cards && !d.canvases }
-
-// meta returns the _meta of a session, with a link for each open canvas that the client can
-// reach. Nil is none.
+// meta returns the _meta of a session. For clients that show cards it has a link for each
+// open canvas that they can reach. Nil is none.
 func (t *translator) meta(s session.State) ahp.Value {
-	if !t.showsArtifacts() {
+	if !t.cards {
 		return s.Meta
 	}
 	var list []artifact
@@ -48,12 +44,15 @@ func (t *translator) meta(s session.State) ahp.Value {
 	return ahp.MustMarshal(members)
 }
 
-// metaChanged makes an entry the change of its session's _meta, if that is another one than
-// the client has.
-func (t *translator) metaChanged(e *ahp.ActionEnvelope, m *mirror) bool {
+// artifactsChanged returns the change of a session's _meta, if the client shows artifacts
+// and has another one.
+func (t *translator) artifactsChanged(e ahp.ActionEnvelope, m *mirror) []ahp.ActionEnvelope {
+	if !t.cards || !t.wants(e.Channel) {
+		return nil
+	}
 	meta := t.meta(m.session)
-	if bytes.Equal(meta, m.meta) || !t.wants(e.Channel) {
-		return false
+	if bytes.Equal(meta, m.meta) {
+		return nil
 	}
 	m.meta, e.Origin = meta, nil
 	action := object{"type": ahp.MustMarshal(metaChanged)}
@@ -61,7 +60,7 @@ func (t *translator) metaChanged(e *ahp.ActionEnvelope, m *mirror) bool {
 		action["_meta"] = meta
 	}
 	e.Action = ahp.MustMarshal(action)
-	return true
+	return []ahp.ActionEnvelope{e}
 }
 
 var metaChanged = session.MetaChanged{}.ActionType()

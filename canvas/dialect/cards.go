@@ -131,25 +131,35 @@ func plainCard(text string) string {
 
 // framedCard is a card that frames a canvas. Its button opens the canvas in a browser.
 func framedCard(address, title string) string {
-	frame := fmt.Sprintf(`<iframe src="%s" title="%s"></iframe><button id="larger">Larger</button>`, html.EscapeString(address), html.EscapeString(title))
+	frame := fmt.Sprintf(`<iframe src="%s" title="%s"></iframe><button id="larger" title="Open in the browser">Larger ↗</button>`, html.EscapeString(address), html.EscapeString(title))
 	return fmt.Sprintf(cardPage, cardHeight, frame, cardHeight)
 }
 
-// cardPage speaks MCP Apps with the editor: it introduces itself and tells its height.
+// cardPage speaks MCP Apps with the editor: it introduces itself, tells its height and takes
+// the colors of the editor's theme.
 const cardPage = `<!doctype html>
 <meta charset="utf-8">
 <style>
-html, body { margin: 0; height: %dpx; font: 13px system-ui, sans-serif; color: var(--color-text-primary, inherit) }
-body { display: flex; flex-direction: column }
-iframe { border: 0; flex: 1; width: 100%% }
-button { align-self: end; margin: 4px; font: inherit }
+html, body { margin: 0; height: %dpx; font: 13px var(--font-sans, system-ui), sans-serif; color: var(--color-text-primary, inherit) }
+body { display: flex; flex-direction: column; gap: 4px }
+iframe { box-sizing: border-box; width: 100%%; flex: 1; border: 1px solid var(--color-border-primary, #8886); border-radius: 6px }
+button { align-self: end; border: 0; padding: 3px 6px; border-radius: 4px; background: none; font: inherit; color: var(--color-text-secondary, inherit); cursor: pointer }
+button:hover, button:focus-visible { background: var(--color-background-secondary, #8883); color: var(--color-text-primary, inherit) }
 p { margin: 12px }
 </style>
 %s
 <script>
 const send = (message) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
-addEventListener("message", (e) => {
-  if (e.source !== parent || e.data?.id !== 1 || !e.data.result) return;
+const dress = (context) => {
+  const root = document.documentElement.style;
+  if (context?.theme === "light" || context?.theme === "dark") root.colorScheme = context.theme;
+  for (const [name, value] of Object.entries(context?.styles?.variables ?? {})) if (name.startsWith("--")) root.setProperty(name, value);
+};
+addEventListener("message", ({ source, data }) => {
+  if (source !== parent) return;
+  if (data?.method === "ui/notifications/host-context-changed") return dress(data.params);
+  if (data?.id !== 1 || !data.result) return;
+  dress(data.result.hostContext);
   send({ method: "ui/notifications/initialized", params: {} });
   send({ method: "ui/notifications/size-changed", params: { width: document.body.scrollWidth, height: %d } });
 });

@@ -65,8 +65,12 @@ func (t *directTranslator) forget() {
 }
 
 // Send implements [server.Translator].
-func (t *directTranslator) Send(text []byte) []byte {
+func (t *directTranslator) Send(text []byte) [][]byte {
 	t.forget()
+	return [][]byte{t.translate(text)}
+}
+
+func (t *directTranslator) translate(text []byte) []byte {
 	var m object
 	if ahp.Unmarshal(text, &m) != nil {
 		return text

@@ -9,11 +9,12 @@
 //     string that the client offered, and a reconnect keeps the dialect.
 //   - What a client receives is a function of the host's state, the dialect and the
 //     spelling of session URIs, so a snapshot is what the actions before it lead to. Entries
-//     without a form in the dialect are left out; an entry has one form at most.
+//     without a form in the dialect are left out.
 //   - A session has one chat (package session/chat), whose canvases are the session's open
 //     ones, from 0.10 on. Canvases cannot be provided, messaged or closed from a dialect.
 //   - Turns show canvases as links, and to editors as cards: pages that clients read with
-//     resources/read (ahp/PROTOCOL.md section 15.6).
+//     resources/read (ahp/PROTOCOL.md section 15.6). Editors also have the open canvases as
+//     artifacts of the session, in its _meta.
 //   - A reconnect is answered with snapshots, never with a replay: a projection begins with
 //     a state.
 //

@@ -12,47 +12,54 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/session/chat"
 )
 
-// sendAction translates an entry of the log; nil if the dialect has no form for it.
-func (t *translator) sendAction(params ahp.Value) []byte {
+// sendAction translates an entry of the log into those that the client gets: none if the
+// dialect has no form for it. A second one has no number in the host's sequence, like the
+// entries of chats.
+func (t *translator) sendAction(params ahp.Value) (texts [][]byte) {
 	var e ahp.ActionEnvelope
 	if ahp.Unmarshal(params, &e) != nil {
 		return nil
 	}
-	unnumbered := ahp.SchemeOf(e.Channel) == chat.Scheme
-	var ok bool
-	if e.RejectionReason != "" {
-		ok = t.refusal(&e)
-	} else {
-		ok = t.entry(&e)
+	numbered := ahp.SchemeOf(e.Channel) != chat.Scheme
+	for _, form := range t.forms(e) {
+		if !numbered {
+			t.unnumbered.Add(1)
+		}
+		numbered = false
+		form.ServerSeq += t.unnumbered.Load()
+		form.Channel = t.spell(form.Channel)
+		texts = append(texts, ahp.MustMarshal(notification{"2.0", ahp.ActionNotification.Name, ahp.MustMarshal(form)}))
 	}
-	if !ok {
-		return nil
-	}
-	if unnumbered {
-		t.unnumbered.Add(1)
-	}
-	e.ServerSeq += t.unnumbered.Load()
-	e.Channel = t.spell(e.Channel)
-	return ahp.MustMarshal(notification{"2.0", ahp.ActionNotification.Name, ahp.MustMarshal(e)})
+	return texts
 }
 
-// entry translates an entry that was applied. It reports whether the client gets it.
-func (t *translator) entry(e *ahp.ActionEnvelope) bool {
-	switch ahp.SchemeOf(e.Channel) {
-	case ahp.SchemeRoot:
+// forms returns the entries that the client gets for an entry of the host.
+func (t *translator) forms(e ahp.ActionEnvelope) []ahp.ActionEnvelope {
+	sent := true
+	switch scheme := ahp.SchemeOf(e.Channel); {
+	case e.RejectionReason != "":
+		t.refusal(&e)
+	case scheme == ahp.SchemeRoot:
 		var a object
 		if ahp.Unmarshal(e.Action, &a) == nil {
 			e.Action = ahp.MustMarshal(root(a))
 		}
-		return true
-	case ahp.SchemeSession:
+	case scheme == ahp.SchemeSession:
 		return t.sessionEntry(e)
-	case chat.Scheme:
-		return t.chatEntry(e)
-	case ahp.SchemeCanvas:
-		return t.canvasEntry(e)
+	case scheme == chat.Scheme:
+		sent = t.chatEntry(&e)
+	case scheme == ahp.SchemeCanvas:
+		sent = t.canvasEntry(&e)
 	}
-	return true
+	return only(e, sent)
+}
+
+// only returns an entry as a list, or none.
+func only(e ahp.ActionEnvelope, sent bool) []ahp.ActionEnvelope {
+	if !sent {
+		return nil
+	}
+	return []ahp.ActionEnvelope{e}
 }
 
 func (t *translator) wants(uri string) bool {
@@ -74,37 +81,25 @@ func reduced[S channels.State](state S, actions *ahp.ActionTable, reduce func(ch
 	return next.(S)
 }
 
-// sessionEntry translates an action of a session. That the open canvases changed is news
-// of the chat.
-func (t *translator) sessionEntry(e *ahp.ActionEnvelope) bool {
+// sessionEntry translates an action of a session. That the open canvases changed is a
+// change of the chat, and for editors of the session's artifacts as well.
+func (t *translator) sessionEntry(e ahp.ActionEnvelope) []ahp.ActionEnvelope {
 	tag, _ := ahp.ActionTag(e.Action)
 	m := t.sessions[e.Channel]
 	if m == nil { // the sender is not subscribed
-		return tag != openCanvasesChanged && tag != canvasesChanged
+		return only(e, tag != openCanvasesChanged && tag != canvasesChanged)
 	}
 	before := t.refs(m.session)
 	m.session = reduced(m.session, session.Actions, session.Reduce, e.Action)
 	switch tag {
 	case canvasesChanged:
-		return false
-	case metaChanged:
-		if t.showsArtifacts() {
-			return t.metaChanged(e, m)
-		}
+		return nil
 	case openCanvasesChanged:
-		if t.showsArtifacts() {
-			return t.metaChanged(e, m)
+		return append(t.refsChanged(e, before, t.refs(m.session)), t.artifactsChanged(e, m)...)
+	case metaChanged:
+		if t.cards {
+			return t.artifactsChanged(e, m)
 		}
-		after, of := t.refs(m.session), chat.URI(e.Channel)
-		if !t.canvases || slices.Equal(before, after) || !t.wants(of) {
-			return false
-		}
-		e.Channel, e.Origin = of, nil
-		e.Action = ahp.MustMarshal(struct {
-			Type     string      `json:"type"`
-			Canvases []canvasRef `json:"canvases,omitzero"`
-		}{"chat/canvasesChanged", after})
-		return true
 	case activeClientSet:
 		var a, client object
 		if ahp.Unmarshal(e.Action, &a) == nil && ahp.Unmarshal(a["activeClient"], &client) == nil {
@@ -112,7 +107,22 @@ func (t *translator) sessionEntry(e *ahp.ActionEnvelope) bool {
 			e.Action = ahp.MustMarshal(a)
 		}
 	}
-	return t.wants(e.Channel)
+	return only(e, t.wants(e.Channel))
+}
+
+// refsChanged returns the change of the chat's canvases, if the client has the chat and the
+// list is not the one before.
+func (t *translator) refsChanged(e ahp.ActionEnvelope, before, after []canvasRef) []ahp.ActionEnvelope {
+	of := chat.URI(e.Channel)
+	if !t.canvases || slices.Equal(before, after) || !t.wants(of) {
+		return nil
+	}
+	e.Channel, e.Origin = of, nil
+	e.Action = ahp.MustMarshal(struct {
+		Type     string      `json:"type"`
+		Canvases []canvasRef `json:"canvases,omitzero"`
+	}{"chat/canvasesChanged", after})
+	return []ahp.ActionEnvelope{e}
 }
 
 var (
@@ -145,7 +155,7 @@ func (t *translator) canvasEntry(e *ahp.ActionEnvelope) bool {
 }
 
 // refusal translates a refused action, which is its sender's.
-func (t *translator) refusal(e *ahp.ActionEnvelope) bool {
+func (t *translator) refusal(e *ahp.ActionEnvelope) {
 	if e.Origin != nil {
 		t.mu.Lock()
 		if action, ok := t.replaced[e.Origin.ClientSeq]; ok && bytes.Equal(e.Action, refused) {
@@ -162,7 +172,6 @@ func (t *translator) refusal(e *ahp.ActionEnvelope) bool {
 	case strings.HasPrefix(tag, "chat/") && !fromClients(tag):
 		e.RejectionReason = "this host runs no agent"
 	}
-	return true
 }
 
 // fromClients reports whether clients may dispatch an action of a chat.

@@ -26,10 +26,7 @@ var handlers = map[string]func(t *translator, m *server.Message, params object) 
 	"resources/read":            (*translator).readCard,
 	"tools/call":                noTool,
 	"notifications/message":     answer("{}"), // the log of a card
-	"getNetworkDiagnosticsInfo": func(_ *translator, m *server.Message, _ object) error {
-		m.Answer = ahp.MustMarshal(map[string]string{"version": "unknown", "os": runtime.GOOS, "arch": runtime.GOARCH})
-		return nil
-	},
+	"getNetworkDiagnosticsInfo": (*translator).diagnose,
 }
 
 func answer(result string) func(*translator, *server.Message, object) error {
@@ -37,6 +34,12 @@ func answer(result string) func(*translator, *server.Message, object) error {
 		m.Answer = ahp.Value(result)
 		return nil
 	}
+}
+
+// diagnose answers what the host runs on.
+func (t *translator) diagnose(m *server.Message, _ object) error {
+	m.Answer = ahp.MustMarshal(map[string]string{"version": t.opts.Version, "os": runtime.GOOS, "arch": runtime.GOARCH})
+	return nil
 }
 
 // Receive implements [server.Translator].

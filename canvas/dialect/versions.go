@@ -42,6 +42,8 @@ type Options struct {
 	State func(channel string) (channels.State, bool)
 	// Cards says which clients show canvases as cards.
 	Cards Cards
+	// Version is the host's version.
+	Version string
 }
 
 // New returns the dialects for server.Options.Dialects. The log must have the kind of
@@ -67,35 +69,44 @@ func (p initializeParams) direct() bool {
 	return ok && ahp.Unmarshal(raw, &declared) == nil && string(declared["direct"]) == "true"
 }
 
+// choose returns the row of the highest offered version, and that version as it was
+// offered. malformed is an offered string that is no version, if another one is a version
+// from 0.9 on.
+func choose(offered []string) (of *row, exact, malformed string) {
+	var best ahp.Version
+	later := false
+	for _, text := range offered {
+		v, ok := ahp.ParseVersion(text)
+		if !ok {
+			malformed = text
+			continue
+		}
+		later = later || v.Compare(ahp.Version{Minor: 9}) >= 0
+		if i := slices.IndexFunc(rows, func(r row) bool { return r.speaks(v) }); i >= 0 && (of == nil || v.Compare(best) > 0) {
+			best, of, exact = v, &rows[i], text
+		}
+	}
+	if !later {
+		malformed = ""
+	}
+	return of, exact, malformed
+}
+
 // Negotiate implements [server.Dialects]. The highest offered version wins.
 func (d *dialects) Negotiate(params ahp.Value) (server.Dialect, error) {
 	var p initializeParams
 	if ahp.Unmarshal(params, &p) != nil {
 		return nil, nil // the handshake reports it
 	}
-	var best ahp.Version
-	var of *row
-	exact, wellFormed, malformed := "", false, ""
-	for _, offered := range p.ProtocolVersions {
-		v, ok := ahp.ParseVersion(offered)
-		if !ok {
-			malformed = offered
-			continue
-		}
-		wellFormed = wellFormed || v.Compare(ahp.Version{Minor: 9}) >= 0
-		if i := slices.IndexFunc(rows, func(r row) bool { return r.speaks(v) }); i >= 0 && (of == nil || v.Compare(best) > 0) {
-			best, of, exact = v, &rows[i], offered
-		}
-	}
-	if malformed != "" && wellFormed {
+	of, exact, malformed := choose(p.ProtocolVersions)
+	_, _, own := ahp.Negotiate(p.ProtocolVersions)
+	switch {
+	case malformed != "":
 		return nil, ahp.Errorf(ahp.CodeInvalidParams, "initialize: /protocolVersions: %.64q is not a version", malformed)
-	}
-	if _, _, own := ahp.Negotiate(p.ProtocolVersions); of == nil && !own && len(p.ProtocolVersions) > 0 {
+	case of != nil:
+	case !own && len(p.ProtocolVersions) > 0:
 		return nil, ahp.Errorf(ahp.CodeUnsupportedProtocolVersion, "unsupported protocol version").
 			With(ahp.UnsupportedVersionData{SupportedVersions: Supported})
-	}
-	switch {
-	case of != nil:
 	case p.direct():
 		return direct{d}, nil
 	default:
@@ -117,9 +128,9 @@ type dialect struct {
 	legacy bool   // sessions are canvas:/ID
 	cards  bool   // turns show canvases as cards
 
-	// unnumbered counts the entries of chats that the client was sent, also on earlier
-	// connections. They have no number in the host's sequence, so every number that the
-	// client is sent is higher by it.
+	// unnumbered counts the entries of chats, and the second forms of entries, that the client
+	// was sent, also on earlier connections. They have no number in the host's sequence, so
+	// every number that the client is sent is higher by it.
 	unnumbered atomic.Int64
 }
 

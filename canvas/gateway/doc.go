@@ -4,12 +4,13 @@
 //
 //	http://g-<32 hex digits>.localhost:PORT/path?query&~t=<secret>      on loopback
 //	https://g-<32 hex digits>.canvas.example/path?query&~t=<secret>     with a pattern of content origins
+//	http://127.0.0.1:PORT/path?query&~t=<secret>                        with Options.Host, for one canvas
 //
 // # Guarantees
 //
 //   - Each open canvas has an origin that no other canvas has, and a secret. [Gateway.Address]
 //     makes both new when the canvas is opened, when its provider returns after it was
-//     stale, and when the host starts. [Gateway.Page] keeps an origin that a browser names,
+//     stale, and when the host starts; with Options.Host they last as long as the Gateway. [Gateway.Page] keeps an origin that a browser names,
 //     for one canvas only, and makes a new secret.
 //   - A request with the secret in ~t is redirected to the same address without it, with
 //     two cookies (Lax, and None; Secure; Partitioned, which a browser sends in a frame of

@@ -27,7 +27,8 @@ type Instance struct {
 	Life context.Context
 }
 
-// Options configures a Gateway. All members but Allowed, Files and Logger are required.
+// Options configures a Gateway. Instance, Exists, Read and Connect are required, and one of
+// Base and Host.
 type Options struct {
 	// Instance returns the open canvas of a channel. ok is false while it is stale.
 	Instance func(channel string) (in Instance, ok bool)
@@ -41,6 +42,10 @@ type Options struct {
 	// Base returns the scheme of addresses and what follows the first label of their host,
 	// such as "http" and ".localhost:8080". ok is false if the host has no such names.
 	Base func() (scheme, suffix string, ok bool)
+	// Host is the host and port of all addresses, as in 127.0.0.1:8080, for a gateway of one
+	// canvas. Its address stays the same while the canvas is open, also while it is stale.
+	// Names below localhost are not needed then. Base is not called.
+	Host string
 	// Allowed returns the origins that the operator allows the canvas of a channel besides
 	// its own. Nil allows none.
 	Allowed func(channel string) allow.List
@@ -63,6 +68,7 @@ type Gateway struct {
 	mu       sync.Mutex
 	closed   bool
 	channels map[string]*channel
+	single   *place            // of a gateway with Options.Host
 	labels   map[string]*place // by label, also of canvases that are gone
 	order    []string          // of labels, oldest first
 }
@@ -94,6 +100,10 @@ func (g *Gateway) Close() {
 	g.serving.Wait()
 }
 
+// ErrUnreachable is an error of Options.Read: the content is somewhere else, and that place
+// is not reachable now.
+var ErrUnreachable = errors.New("the canvas is not reachable")
+
 // Errors of Page. Their texts are for people and name no address.
 var (
 	// ErrNoAddress means that the canvas is stale or closed, that its content is elsewhere,
@@ -121,8 +131,11 @@ func (g *Gateway) Address(uri string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.channel(uri, in.Life)
-	if c == nil {
+	switch {
+	case c == nil:
 		return ""
+	case g.opts.Host != "":
+		return g.only(c).url(path)
 	}
 	if c.own == nil || g.labels[c.own.label] != c.own {
 		c.own = g.add(&place{label: randomLabel(), channel: c})
@@ -156,7 +169,7 @@ func (g *Gateway) Page(uri, label string) (string, error) {
 	p := g.labels[label]
 	switch {
 	case p == nil:
-		p = g.add(&place{label: label, channel: c, framed: true})
+		p = g.add(&place{label: label, channel: c, framed: true, lasting: true})
 	case p.channel.uri != uri || !p.framed:
 		return "", ErrLabel
 	default:

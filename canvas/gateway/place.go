@@ -31,6 +31,7 @@ type place struct {
 	label   string
 	channel *channel
 	framed  bool // the frames of our page show it
+	lasting bool // the address outlives the opening
 
 	scheme, host string
 	secret       string // of ~t
@@ -116,18 +117,34 @@ func (g *Gateway) add(p *place) *place {
 	return p
 }
 
+// only returns the place of a gateway that has one address. g.mu is held.
+func (g *Gateway) only(c *channel) *place {
+	next := place{scheme: "http", host: g.opts.Host, secret: secret(), lasting: true}
+	if g.single != nil {
+		next = *g.single
+	}
+	next.channel, next.cookie = c, cookieOf(next.secret)
+	g.single = &next
+	return g.single
+}
+
 // renew returns the place of a label for another page of the same browser. Pages that show
 // it already keep their cookie while the canvas stays open. g.mu is held.
 func (g *Gateway) renew(old *place, c *channel) *place {
 	if old.channel == c {
 		return old
 	}
-	return g.add(&place{label: old.label, channel: c, framed: true})
+	return g.add(&place{label: old.label, channel: c, framed: true, lasting: true})
 }
 
 // find returns the place of a request's Host, which is nil if there is none. ours is false
 // if the name is none of the gateway's.
 func (g *Gateway) find(host string) (p *place, ours bool) {
+	if g.opts.Host != "" {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.single, host == g.opts.Host
+	}
 	label, ok := labelOf(host)
 	if !ok {
 		return nil, false

@@ -22,6 +22,7 @@ type responder struct {
 	to      http.ResponseWriter
 	r       *http.Request
 	header  http.Header
+	app     bool   // the response is an app's, also without a script
 	insert  string // the script of documents; "" for our own responses
 	wrote   bool
 	allowed allow.List // what the canvas may load from besides its own origin
@@ -59,7 +60,7 @@ func (w *responder) WriteHeader(status int) {
 	w.wrote = true
 	cookies := w.header.Get(cookiesHeader)
 	policies := []string(nil)
-	if w.insert != "" {
+	if w.insert != "" || w.app {
 		policies = w.filter()
 	}
 	to := w.to.Header()

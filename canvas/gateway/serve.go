@@ -2,14 +2,11 @@ package gateway
 
 import (
 	"context"
-	"encoding/base64"
-	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/ahp-canvas/ahp-canvas/ahp"
-	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/standalone"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 )
@@ -23,7 +20,7 @@ type Files interface {
 const (
 	// secretParam is the member of the query that holds the secret.
 	secretParam = "~t"
-	// cookieName is the name of both cookies. Browsers lower the names of host-only storage
+	// cookieName begins the name of both cookies. Browsers lower the names of host-only storage
 	// in places, so it has no upper-case letter.
 	cookieName = "ahp-canvas-gateway"
 )
@@ -82,7 +79,7 @@ func (g *Gateway) enter() bool {
 // serveEnded answers on the address of a canvas that was closed or became stale. An origin
 // that is never used again clears what the browser keeps of it.
 func (g *Gateway) serveEnded(w http.ResponseWriter, r *http.Request, p *place) {
-	if p.framed && g.opts.Exists(p.channel.uri) {
+	if p.lasting && g.opts.Exists(p.channel.uri) {
 		retryStream(r)
 		standalone.Fail(w, r, http.StatusServiceUnavailable, textStale)
 		return
@@ -120,6 +117,12 @@ func (g *Gateway) admit(w *responder, r *http.Request, p *place) {
 		web.TooMany(w)
 		return
 	}
+	g.serveLimited(w, r, p)
+}
+
+// serveLimited serves a request that may see the canvas, if it is not one of too many. The request
+// ends with the canvas.
+func (g *Gateway) serveLimited(w *responder, r *http.Request, p *place) {
 	select {
 	case p.channel.requests <- struct{}{}:
 		defer func() { <-p.channel.requests }()
@@ -146,12 +149,22 @@ func retryStream(r *http.Request) {
 
 // knows reports whether a request has the cookie of a place.
 func (p *place) knows(r *http.Request) bool {
-	for _, c := range r.CookiesNamed(cookieName) {
+	for _, c := range r.CookiesNamed(p.cookieName()) {
 		if same(c.Value, p.cookie) {
 			return true
 		}
 	}
 	return false
+}
+
+// cookieName returns the name of the place's cookies. A browser sends those of an address
+// without a label to all ports of it, so they have the port in their name.
+func (p *place) cookieName() string {
+	if p.label != "" {
+		return cookieName
+	}
+	_, port, _ := net.SplitHostPort(p.host)
+	return cookieName + "-" + port
 }
 
 // redeem exchanges the secret of an address for the cookies. A frame of another site has
@@ -161,9 +174,9 @@ func (g *Gateway) redeem(w http.ResponseWriter, r *http.Request, p *place, given
 		standalone.Fail(w, r, http.StatusUnauthorized, textWrong)
 		return
 	}
-	const name = cookieName + "="
-	w.Header().Add("Set-Cookie", name+p.cookie+"; HttpOnly; Path=/; SameSite=Lax")
-	w.Header().Add("Set-Cookie", name+p.cookie+"; HttpOnly; Path=/; SameSite=None; Secure; Partitioned")
+	cookie := p.cookieName() + "=" + p.cookie
+	w.Header().Add("Set-Cookie", cookie+"; HttpOnly; Path=/; SameSite=Lax")
+	w.Header().Add("Set-Cookie", cookie+"; HttpOnly; Path=/; SameSite=None; Secure; Partitioned")
 	to := r.URL.EscapedPath()
 	if strings.HasPrefix(to, "//") {
 		to = "/." + to // "//" would begin a host name
@@ -201,7 +214,7 @@ func withoutCookie(h http.Header) http.Header {
 		var kept []string
 		for part := range strings.SplitSeq(line, ";") {
 			part = strings.TrimSpace(part)
-			if name, _, _ := strings.Cut(part, "="); strings.EqualFold(strings.TrimSpace(name), cookieName) || part == "" {
+			if name, _, _ := strings.Cut(part, "="); part == "" || strings.HasPrefix(strings.ToLower(strings.TrimSpace(name)), cookieName) {
 				continue
 			}
 			kept = append(kept, part)
@@ -230,7 +243,10 @@ func (g *Gateway) serve(w *responder, r *http.Request, p *place) {
 		}
 		in.App.ServeApp(w, r)
 	case bridged(in.State):
-		w.insert = shimScript
+		w.app = true
+		if g.opts.Files != nil {
+			w.insert = shimScript
+		}
 		g.forward(w, r, p.channel)
 	default:
 		if w.insert = localScript; p.framed {
@@ -272,53 +288,4 @@ func (g *Gateway) serveFile(w *responder, r *http.Request, p *place, name string
 	}
 	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 	_, _ = w.Write(body) // fails only if the client disconnected
-}
-
-// read serves content of a canvas without a server.
-func (g *Gateway) read(w http.ResponseWriter, r *http.Request, channel string) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		standalone.Fail(w, r, http.StatusNotImplemented, textFiles)
-		return
-	}
-	path, err := canvas.ParseContentPath(pathOf(r))
-	if err != nil {
-		standalone.Fail(w, r, http.StatusNotFound, textNoFile)
-		return
-	}
-	select {
-	case g.reads <- struct{}{}:
-		defer func() { <-g.reads }()
-	case <-r.Context().Done():
-		return
-	}
-	etag, _ := base64.RawURLEncoding.DecodeString(strings.Trim(strings.TrimPrefix(r.Header.Get("If-None-Match"), "W/"), `"`))
-	got, err := g.opts.Read(r.Context(), channel, canvas.ReadRequest{Path: path, ETag: string(etag)})
-	switch {
-	case errors.Is(err, context.Canceled):
-		return
-	case errors.Is(err, ahp.ErrNotFound):
-		standalone.Fail(w, r, http.StatusNotFound, textNoFile)
-		return
-	case err != nil:
-		standalone.Fail(w, r, http.StatusBadGateway, textUnreadable)
-		return
-	}
-	w.Header().Set("Cache-Control", "no-cache") // revalidate with the ETag
-	if got.ETag != "" {
-		w.Header().Set("ETag", `"`+base64.RawURLEncoding.EncodeToString([]byte(got.ETag))+`"`)
-	}
-	if got.NotModified {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	w.Header().Set("Content-Type", got.ContentType)
-	_, _ = w.Write(got.Data) // fails only if the client disconnected
-}
-
-// pathOf returns path and query of a request.
-func pathOf(r *http.Request) string {
-	if r.URL.RawQuery == "" {
-		return r.URL.EscapedPath()
-	}
-	return r.URL.EscapedPath() + "?" + r.URL.RawQuery
 }

@@ -170,7 +170,7 @@ func (h *Host) assemble() {
 	h.log.AddKind(chat.Kind(chat.Options{Now: h.opts.Now, Prompt: h.prompted}))
 	so := h.opts.Server
 	h.openGateway()
-	so.Dialects = dialect.New(dialect.Options{Address: h.address, Cards: h.opts.Cards, State: h.log.State})
+	so.Dialects = dialect.New(dialect.Options{Address: h.address, Cards: h.opts.Cards, State: h.log.State, Version: h.opts.Version})
 	so.Memory = h.memory
 	so.Log, so.Logger, so.Presence, so.Connectivity = h.log, h.logger, h.sessions, h.canvases.Clients
 	so.Methods, so.Roles, so.ValidToken, so.MayUse, so.Audit = methods(h.sessions, h.canvases, &people{log: h.log, host: h}, h.history, h.direct), true, h.keys.valid, h.keys.mayUse, h.audit.act

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +25,9 @@ import (
 )
 
 // Every transcript runs over the whole stack (net/http, WebSocket, JSON-RPC, log,
-// services) on an in-memory network, with a clock that only "@" advances.
+// services) on an in-memory network, with a clock that only "@" advances. What clients of 0.5
+// and 0.6 receive is byte for byte the same beside a client of 1.0 that sees the same session,
+// chat and canvases, numbers of entries included.
 func TestTranscripts(t *testing.T) {
 	all, err := testcases.Transcripts()
 	if err != nil || len(all) == 0 {
@@ -33,13 +36,20 @@ func TestTranscripts(t *testing.T) {
 	for _, transcript := range all {
 		t.Run(transcript.Name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				e := newEnv(t)
-				if err := transcript.Run(t.Context(), e); err != nil {
-					t.Errorf("%s (%s): %v", transcript.Meta["title"], transcript.Meta["rule"], err)
+			var alone, beside []string
+			synctest.Test(t, func(t *testing.T) { alone = playBeside(t, transcript, "") })
+			if testing.Short() || slices.Contains(transcript.Needs(), testcases.NeedsLater) {
+				return
+			}
+			synctest.Test(t, func(t *testing.T) { beside = playBeside(t, transcript, "1.0.0") })
+			for i := range min(len(alone), len(beside)) {
+				if alone[i] != beside[i] {
+					t.Fatalf("frame %d is\n%s\nalone, and beside a client of 1.0\n%s", i, alone[i], beside[i])
 				}
-				e.stop()
-			})
+			}
+			if len(alone) != len(beside) {
+				t.Errorf("%d frames alone, %d beside a client of 1.0", len(alone), len(beside))
+			}
 		})
 	}
 }

@@ -38,7 +38,7 @@ type Canvas struct {
 	Title string `json:"title,omitzero"`
 	// Availability is ready, or stale while its provider is not running.
 	Availability session.CanvasAvailability `json:"availability"`
-	// URL is its address, http://127.0.0.1:PORT/…, or a direct url of the provider;
+	// URL is its address, http://127.0.0.1:PORT/… with a secret, or a direct url of the provider;
 	// "" if it has nothing to show.
 	URL string `json:"url,omitzero"`
 	// OtherOrigins reports that its host lets it load from origins that this package does

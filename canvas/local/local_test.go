@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -35,12 +36,13 @@ type stage struct {
 	app     *httptest.Server
 	changes chan local.Canvas
 	http    *http.Client
-	busy    atomic.Int32 // how often the host takes no connection for a canvas
+	busy    atomic.Int32      // how often the host takes no connection for a canvas
+	cookies map[string]string // by host and port, of addresses that were opened
 }
 
 func newStage(t *testing.T, app http.HandlerFunc, allowed ...map[string][]string) *stage {
 	t.Helper()
-	s := &stage{t: t, changes: make(chan local.Canvas, 64)}
+	s := &stage{t: t, changes: make(chan local.Canvas, 64), cookies: map[string]string{}}
 	var err error
 	opts := host.Options{ViewToken: "view-token"}
 	for _, origins := range allowed {
@@ -123,17 +125,46 @@ func (s *stage) await(what string, fits func(local.Canvas) bool) local.Canvas {
 	}
 }
 
-func (s *stage) do(method, url string, header ...string) (*http.Response, string) {
+// request returns a request with the cookie of its address, which it fetches with the secret
+// of the address first.
+func (s *stage) request(method, url string, body io.Reader) *http.Request {
 	s.t.Helper()
-	req, err := http.NewRequest(method, url, nil)
+	req, err := http.NewRequestWithContext(s.t.Context(), method, url, body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	if req.URL.Query().Has("~t") {
+		res, err := s.http.Get(url)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.StatusCode == http.StatusSeeOther {
+			if req.URL, err = res.Location(); err != nil {
+				s.t.Fatal(err)
+			}
+			s.cookies[req.URL.Host], _, _ = strings.Cut(res.Header.Get("Set-Cookie"), ";")
+		}
+	}
+	if cookie := s.cookies[req.URL.Host]; cookie != "" {
+		req.Header.Set("Cookie", cookie)
+	}
+	return req
+}
+
+func (s *stage) do(method, url string, header ...string) (*http.Response, string) {
+	s.t.Helper()
+	return s.send(s.request(method, url, nil), header...)
+}
+
+// send sends a request with headers, given in pairs.
+func (s *stage) send(req *http.Request, header ...string) (*http.Response, string) {
+	s.t.Helper()
 	for i := 0; i < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
 		if header[i] == "Host" {
 			req.Host = header[i+1]
 		}
+		req.Header.Add(header[i], header[i+1])
 	}
 	res, err := s.http.Do(req)
 	if err != nil {
@@ -151,7 +182,7 @@ func (s *stage) do(method, url string, header ...string) (*http.Response, string
 func TestReads(t *testing.T) {
 	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
 	c := s.open("board")
-	res, body := s.do("GET", c.URL)
+	res, body := s.do("GET", c.URL, "Sec-Fetch-Dest", "document")
 	if res.StatusCode != 200 || !strings.HasPrefix(body, `<!doctype html><script src="/.ahp/local.js"></script>`) {
 		t.Fatalf("%d %.200s", res.StatusCode, body)
 	}
@@ -226,6 +257,47 @@ func TestOtherOrigins(t *testing.T) {
 	}
 }
 
+// TestSecret: only the secret of a canvas's url, or the cookie of its port, opens it.
+func TestSecret(t *testing.T) {
+	s := newStage(t, func(http.ResponseWriter, *http.Request) {})
+	board, app := s.open("board"), s.open("app")
+	s.do("GET", board.URL)
+	s.do("GET", app.URL)
+	u, err := url.Parse(board.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := url.Parse(app.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ofApp, _ := strings.Cut(s.cookies[other.Host], "=")
+	name, _, _ := strings.Cut(s.cookies[u.Host], "=")
+	plain := "http://" + u.Host + "/"
+	for _, tc := range []struct {
+		name, url, cookie string
+		want              int
+	}{
+		{"nothing", plain, "", 401},
+		{"the cookie", plain, s.cookies[u.Host], 200},
+		{"the cookie of another canvas", plain, s.cookies[other.Host], 401},
+		{"its value under the right name", plain, name + "=" + ofApp, 401},
+		{"a wrong secret", plain + "?~t=wrong", "", 401},
+		{"the secret of another canvas", plain + "?~t=" + other.Query().Get("~t"), "", 401},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", tc.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tc.cookie != "" {
+			req.Header.Set("Cookie", tc.cookie)
+		}
+		if res, _ := s.send(req); res.StatusCode != tc.want {
+			t.Errorf("%s: %d, want %d", tc.name, res.StatusCode, tc.want)
+		}
+	}
+}
+
 // TestBridges: a web app behind the host works here with all of HTTP.
 func TestBridges(t *testing.T) {
 	events := make(chan string)
@@ -251,7 +323,7 @@ func TestBridges(t *testing.T) {
 		}
 	})
 	c := s.open("app")
-	if !strings.HasSuffix(c.URL, "/start?x=1") {
+	if !strings.Contains(c.URL, "/start?x=1&~t=") {
 		t.Fatalf("offered at %s", c.URL)
 	}
 	res, body := s.do("GET", c.URL, "Cookie", "secret=theirs")
@@ -259,21 +331,14 @@ func TestBridges(t *testing.T) {
 		t.Errorf("%v %s", res.Header, body)
 	}
 	base := "http://" + res.Request.URL.Host
-	req, _ := http.NewRequest("PUT", base+"/echo", strings.NewReader(strings.Repeat("x", 300_000)))
-	req.Header.Set("X-Mine", "yes")
-	answer, err := s.http.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, _ := io.ReadAll(answer.Body)
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusTeapot || string(text) != "PUT 300000 secret=s <nil> yes" {
+	answer, text := s.send(s.request("PUT", base+"/echo", strings.NewReader(strings.Repeat("x", 300_000))), "X-Mine", "yes")
+	if answer.StatusCode != http.StatusTeapot || text != "PUT 300000 secret=s <nil> yes" {
 		t.Errorf("%d %s", answer.StatusCode, text)
 	}
 	if res, _ := s.do("GET", base+"/away"); res.StatusCode != 302 || res.Header.Get("Location") != "/start" {
 		t.Errorf("redirect: %d %s", res.StatusCode, res.Header.Get("Location"))
 	}
-	stream, err := s.http.Get(base + "/events")
+	stream, err := s.http.Do(s.request("GET", base+"/events", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +397,8 @@ func TestViewsOfAPage(t *testing.T) {
 	if i := strings.Index(c.URL[len("http://"):], "/"); i >= 0 {
 		base = c.URL[:len("http://")+i]
 	}
-	stream, err := s.http.Get(base + "/.ahp/events")
+	s.do("GET", c.URL)
+	stream, err := s.http.Do(s.request("GET", base+"/.ahp/events", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,11 +422,7 @@ func TestViewsOfAPage(t *testing.T) {
 		t.Errorf("then %s", got)
 	}
 	send := func(view, payload string) int {
-		res, err := s.http.Post(base+"/.ahp/message?view="+view, "application/json", strings.NewReader(payload))
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
+		res, _ := s.send(s.request("POST", base+"/.ahp/message?view="+view, strings.NewReader(payload)), "Content-Type", "application/json")
 		return res.StatusCode
 	}
 	if got := send(first.View, `{"sample":"hello"}`); got != 204 {

@@ -45,13 +45,6 @@ var doctype = regexp.MustCompile(`(?i)^(\xEF\xBB\xBF)?\s*(<!--[^>]*-->\s*)*<!doc
 // doctype, or 0. It looks at 1,024 bytes.
 func Start(page []byte) int { return len(doctype.Find(page[:min(len(page), 1024)])) }
 
-// WithScript inserts local.js after the doctype, before everything else.
-func WithScript(page []byte) []byte {
-	at := Start(page)
-	const tag = `<script src="/.ahp/local.js"></script>`
-	return append(append(append(make([]byte, 0, len(page)+len(tag)), page[:at]...), tag...), page[at:]...)
-}
-
 // Fail answers with a text for people, as a page if the client accepts HTML.
 func Fail(w http.ResponseWriter, r *http.Request, status int, text string) {
 	w.Header().Set("Cache-Control", "no-store")

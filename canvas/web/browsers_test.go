@@ -31,6 +31,13 @@ func TestInOtherBrowsers(t *testing.T) {
 		t.Run("no content origins", TestNoContentOrigin)
 		t.Run("does not run", TestPageThatDoesNotRun)
 		t.Run("on the listener", TestFramedOnTheListener)
+		t.Run("shell", TestShellByKeyboard)
+		if long {
+			t.Run("panes", TestPanes)
+			t.Run("many", TestManyCanvases)
+			t.Run("dialogs", TestKeyboardDialogs)
+			t.Run("pictures", TestPictures)
+		}
 	}, webtest.Firefox, webtest.WebKit)
 }
 

@@ -26,7 +26,8 @@
 //	ahp.js      the AHP client: handshake, subscriptions, reconnecting
 //	wire.js     parses the host's messages without scanning long data
 //	state.js    the reducers of session and canvas
-//	card.js     one open canvas with its title, messages and buttons
+//	card.js     one open canvas: its state, controls and close
+//	cardframe.js its frame; cardconn.js: http/1 and ws/1 on its channel; carddraw.js: what is around the frame
 //	cardtext.js the markup of a card, and its longer texts
 //	allowed.js  the origins that the operator lets canvases load from
 //	mount.js    the frame of a canvas, its ports and its limits
@@ -44,7 +45,8 @@
 //	proof.js    verifies the host before the token is sent again
 //	key.js      moves the link's token from the address bar into this tab's storage
 //	single.js   the frame of single-document mode; singleshim.js is the first script in its documents
-//	layout.js   which canvases are panes, in which order; layoutsize.js: sizes, and what the browser keeps
+//	layout.js   which canvases are panes, in which order; layoutdraw.js: puts them there; layoutsize.js: sizes, and what the browser keeps
+//	switcher.js the tabs and the list of all canvases; entries.js: what they show; pictures.js: what each canvas looked like
 //	timeline.js the list of what happened
 //	theme.js, ui.js, direct.js
 //
@@ -213,6 +215,20 @@
 // kind is "error", "console", "blocked" or "read". All of it is untrusted: the canvas can
 // change it, so page/look.js checks it. A browser that makes a picture opens the page with
 // look=INSTANCE in the fragment: it then shows this canvas alone, without dialogs.
+//
+// # Pictures
+//
+// The list of canvases shows what each one looked like when the person last saw it. A page
+// cannot paint a frame of another origin, and a picture by a browser of the host's machine
+// would show the host's canvas and not the person's, and needs a browser there. So the app
+// page asks the frame with {t: "sketch", id}, and content/sketch.js describes the visible
+// part of the document as at most 400 boxes, bars in place of text, blocks in place of
+// images, and lines, without what is marked data-private:
+//
+//	{t: "looked", id, sketch: {width, height, ground, shapes: [{t, x, y, w, h, r?, fill?, line?} | {t: "line", points, line}]}}
+//
+// Numbers and colors are untrusted too: page/pictures.js checks them and draws them as SVG.
+// Sketches stay in the page's memory. A canvas that a person made private has none.
 //
 // # Limits
 //

@@ -122,7 +122,7 @@ func embedded(dir embed.FS, name string) string {
 // inline in its page, because an opaque origin cannot load our scripts.
 func singleScript() string {
 	script := embedded(page, "page/single.js")
-	for slot, text := range map[string]string{"CANVAS": embedded(content, "content/canvas.js"), "SHIM": embedded(content, "content/outline.js") + embedded(content, "content/problems.js") + embedded(page, "page/singleshim.js")} {
+	for slot, text := range map[string]string{"CANVAS": embedded(content, "content/canvas.js"), "SHIM": embedded(content, "content/outline.js") + embedded(content, "content/sketch.js") + embedded(content, "content/problems.js") + embedded(page, "page/singleshim.js")} {
 		quoted := strings.ReplaceAll(string(ahp.MustMarshal(text)), "<", `\u003c`) // "</script" would end the script element
 		script = strings.Replace(script, "const "+slot+` = "";`, "const "+slot+" = "+quoted+";", 1)
 	}
@@ -155,7 +155,7 @@ func contentFiles(a addresses) map[string]*file {
 			headers["Service-Worker-Allowed"] = "/"
 			return body, headers
 		case "frame.js":
-			return []byte(embedded(content, "content/outline.js") + string(body)), a.headers(outerFile)
+			return []byte(embedded(content, "content/outline.js") + embedded(content, "content/sketch.js") + string(body)), a.headers(outerFile)
 		case "canvas.js":
 			return withAllowed(body, a.allowed), a.headers(outerFile)
 		case "shim.js":

@@ -179,7 +179,7 @@ func TestAttention(t *testing.T) {
 	if err := e.handle("two").Attention("Approve the\nrelease"); err != nil {
 		t.Fatal(err)
 	}
-	p.Wait(t, `document.title.startsWith("(1) ") && !document.querySelector(".needs").hidden && document.querySelector(".needs button").innerText === "Hello two Approve the release"`)
+	p.Wait(t, `document.title.startsWith("(1) ") && !document.querySelector(".needs").hidden && document.querySelector(".needs button").innerText === "Hello two Approve the release" && document.querySelector("#tabs .mark").textContent === "Waits for you" && document.querySelector("#tabs .tab:has(.mark)").title.endsWith("Approve the release")`)
 	p.Click(t, ".needs button")
 	p.Wait(t, `document.querySelector(".needs").hidden && !document.querySelector("[aria-labelledby='card-2']").hidden && !document.querySelector("[aria-labelledby='card-2'] .waits").hidden`)
 	if err := e.handle("two").Attention(""); err != nil {

@@ -177,3 +177,34 @@ func TestKeyboardDialogs(t *testing.T) {
 	p.Keys(t, "\r")
 	p.Wait(t, `!document.querySelector(".undo:not([hidden])") && document.querySelectorAll(".card:not([data-closing=here])").length === 4`)
 }
+
+// TestCoarsePointer: where people point with a finger, everything that they press is at least
+// 44 px high and wide.
+func TestCoarsePointer(t *testing.T) {
+	if !long {
+		t.Skip("walks through the whole shell: set AHP_LONG=1")
+	}
+	for _, size := range []string{"700,900", "1280,860"} { // by a flag: a page that is resized has a mouse again
+		_, p := busyShell(t, webtest.Start(t, "blink-settings=primaryPointerType=2,availablePointerTypes=2,primaryHoverType=1,availableHoverTypes=1", "window-size="+size))
+		for _, part := range shellParts {
+			webtest.Eval[any](t, p, `void (() => { `+part.open+` })()`)
+			if part.name == "undo" {
+				p.Wait(t, `document.querySelector(".undo:not([hidden])")`)
+			}
+			p.Wait(t, `matchMedia("(pointer: coarse)").matches && document.getAnimations().length === 0`)
+			if got := webtest.Eval[[]string](t, p, small); len(got) > 0 {
+				t.Errorf("%s at %s: %s", part.name, size, strings.Join(got, "; "))
+			}
+			webtest.Eval[any](t, p, `void (() => { `+part.shut+` })()`)
+			if part.name == "undo" {
+				p.Wait(t, `!document.querySelector(".undo:not([hidden])")`)
+			}
+		}
+	}
+}
+
+// small names what of the shell is too small for a finger.
+const small = `[...document.querySelectorAll("button, input, summary")].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest("dialog:not([open])")).flatMap((e) => {
+	const { width, height } = e.getBoundingClientRect();
+	return width > 1 && (width < 43.5 || height < 43.5) ? [e.localName + "." + e.className + "#" + e.id + " " + Math.round(width) + " x " + Math.round(height)] : [];
+})`

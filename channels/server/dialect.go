@@ -32,9 +32,10 @@ type Translator interface {
 	// Receive translates a message of the client. It is called in the order of the
 	// messages. An error answers it.
 	Receive(m Message) (Message, error)
-	// Send translates a message to the client, a JSON text; nil drops it. It is called by
-	// one goroutine at a time, in the order of the messages.
-	Send(text []byte) []byte
+	// Send translates a message to the client, a JSON text, into those that the client gets
+	// in its place, which may be none. It is called by one goroutine at a time, in the order
+	// of the messages.
+	Send(text []byte) [][]byte
 }
 
 // spoken is the dialect of a connection, if it is not the server's own version.

@@ -114,11 +114,13 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 }
 
 type runner struct {
-	later  bool // the host speaks later versions
-	opts   Options
-	prefix string // begins the prefix of every namespace of this run
-	host   Host
-	played int
+	later      bool // the host speaks later versions
+	laterOnly  bool // and no other
+	noSessions bool // the host refuses createSession
+	opts       Options
+	prefix     string // begins the prefix of every namespace of this run
+	host       Host
+	played     int
 	// failedSetups is how many cases in a row had no session to be played in.
 	failedSetups int
 }
@@ -146,8 +148,14 @@ func (r *runner) play(ctx context.Context, t *testcases.Transcript) (result Resu
 	r.played++
 	e := &env{opts: &r.opts, ns: r.namespace(t)}
 	defer func(began time.Time) { result.Took = time.Since(began) }(time.Now())
-	prep := &setup{env: e, provider: r.host.Provider}
-	err := prep.create(ctx, t)
+	prep := &setup{env: e, provider: r.host.Provider, version: ahp.V0_6_0.String()}
+	if r.laterOnly {
+		prep.version = r.host.Version
+	}
+	var err error
+	if !r.noSessions {
+		err = prep.create(ctx, t)
+	}
 	if r.failedSetups++; err == nil {
 		r.failedSetups = 0
 	}
@@ -175,7 +183,7 @@ func (r *runner) play(ctx context.Context, t *testcases.Transcript) (result Resu
 // every handshake, except in the cases that test which versions are offered.
 func (r *runner) namespace(t *testcases.Transcript) namespace {
 	n := namespace{prefix: fmt.Sprintf("%s%d-", r.prefix, r.played)}
-	if r.host.Version != ahp.V0_6_0.String() && !strings.HasPrefix(t.Name, "handshake/version") {
+	if r.host.Version != ahp.V0_6_0.String() && !r.laterOnly && !strings.HasPrefix(t.Name, "handshake/version") {
 		n.version = r.host.Version
 	}
 	if r.host.Provider != "canvas" {

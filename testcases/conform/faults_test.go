@@ -14,6 +14,7 @@ type fault struct {
 	// because is a part of the case's failure: the case must fail for this
 	// fault and no other reason.
 	because  string
+	outside  bool // clients stand in for the demo extensions, which can then be lost
 	toHost   func(exchange) []object
 	toClient func(exchange) []object
 }

@@ -149,7 +149,7 @@ func (n *namespace) filterItems(frame []byte) []byte {
 		var row struct {
 			Resource string `json:"resource,omitzero"`
 		}
-		if ahp.Unmarshal(item, &row) != nil || bytes.Contains(item, []byte(n.prefix)) || sessionURI.FindString(row.Resource) == "" {
+		if ahp.Unmarshal(item, &row) != nil || bytes.Contains(item, []byte(n.prefix)) || sessionURI.FindString(row.Resource)+legacyURI.FindString(row.Resource) == "" {
 			ours = append(ours, item)
 		}
 	}

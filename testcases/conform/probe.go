@@ -2,6 +2,7 @@ package conform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -34,7 +35,10 @@ func (r *runner) probe(ctx context.Context) error {
 		return err
 	}
 	c := &caller{env: e, conn: conn}
-	if err := r.greet(c); err != nil {
+	if err := r.greet(c, offered); err != nil {
+		if refused, ok := errors.AsType[*ahp.Error](err); ok && refused.Code == ahp.CodeUnsupportedProtocolVersion {
+			return r.probeLater(ctx)
+		}
 		return err
 	}
 	if err := r.createGiven(c); err != nil {
@@ -56,6 +60,27 @@ func (r *runner) probe(ctx context.Context) error {
 	r.later = r.speaksLater(ctx)
 	r.host.Canvas = state["openCanvases"] != nil || state["canvases"] != nil
 	_, err = c.call("disposeSession", map[string]any{"channel": given})
+	return err
+}
+
+// probeLater is probe for a host that speaks later versions only. If it refuses to create a
+// session, the cases that need none can still be played.
+func (r *runner) probeLater(ctx context.Context) error {
+	e := &env{opts: &r.opts, ns: namespace{prefix: r.prefix + "p-"}}
+	defer e.end()
+	conn, err := e.dial(ctx, "later", r.opts.Token)
+	if err != nil {
+		return err
+	}
+	c := &caller{env: e, conn: conn}
+	if err := r.greet(c, offeredLater); err != nil {
+		return err
+	}
+	r.later, r.laterOnly = true, true
+	r.host.Canvas = true // a chat's state does not say whether it can have canvases
+	if r.noSessions = r.createGiven(c) != nil; !r.noSessions {
+		_, err = c.call("disposeSession", map[string]any{"channel": given})
+	}
 	return err
 }
 
@@ -90,9 +115,9 @@ func (r *runner) createGiven(c *caller) error {
 
 // greet initializes the probe's connection and learns the host's version and a
 // provider of sessions.
-func (r *runner) greet(c *caller) error {
+func (r *runner) greet(c *caller, versions []string) error {
 	result, err := c.call("initialize", map[string]any{
-		"channel": ahp.RootURI, "clientId": "probe", "protocolVersions": offered,
+		"channel": ahp.RootURI, "clientId": "probe", "protocolVersions": versions,
 		"initialSubscriptions": []string{ahp.RootURI}, "capabilities": map[string]any{ahp.CapabilityCanvas: map[string]any{}},
 	})
 	if err != nil {
@@ -128,3 +153,6 @@ func (r *runner) greet(c *caller) error {
 // offered are the versions in which the cases can be played. They are written
 // for 0.6.0, and hold for 0.5 if the host has what they need.
 var offered = []string{ahp.V0_6_0.String(), "0.5.2", ahp.V0_5_1.String(), ahp.V0_5_0.String()}
+
+// offeredLater are the versions in which the cases for later hosts can be played.
+var offeredLater = []string{"1.0.0", "0.10.0", "0.9.0"}

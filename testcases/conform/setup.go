@@ -17,6 +17,7 @@ import (
 type setup struct {
 	env      *env
 	provider string // of new sessions; "" lets the host choose
+	version  string // which its connections offer
 	sessions []string
 	connects int
 }
@@ -125,7 +126,7 @@ func (s *setup) connectAs(ctx context.Context, id string) (*caller, error) {
 	}
 	c := &caller{env: e, conn: conn}
 	if _, err := c.call("initialize", map[string]any{
-		"channel": ahp.RootURI, "clientId": id, "protocolVersions": []string{ahp.V0_6_0.String()},
+		"channel": ahp.RootURI, "clientId": id, "protocolVersions": []string{s.version},
 		"capabilities": map[string]any{ahp.CapabilityCanvas: map[string]any{}},
 	}); err != nil {
 		c.leave()

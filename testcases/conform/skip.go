@@ -22,6 +22,8 @@ const (
 	reasonTools       = "the agent needs a tool that the host's MCP endpoint does not have: "
 	reasonDemo        = "needs the demo extensions of testcases/README.md inside the host; use --demo if it has them"
 	reasonLater       = "the host does not speak AHP 1.0"
+	reasonLaterOnly   = "the host speaks later versions only"
+	reasonSessions    = "the host lets the runner create no sessions"
 	reasonTokens      = "needs tokens that only a host built for tests has"
 	reasonOrigin      = "the host itself has to change a session's title; only a host built for tests can be told to"
 	reasonSlow        = "waits for more than a few seconds; use --slow to play it"
@@ -46,6 +48,19 @@ func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 		return reasonUnreachable
 	case t.Level() == testcases.Ours && !r.opts.Ours:
 		return reasonOurs
+	case waits(t) > r.opts.SlowAfter && !r.opts.Slow:
+		return cmp.Or(r.lacks(t, has), reasonSlow)
+	}
+	return r.lacks(t, has)
+}
+
+// lacks returns why the host or the agent cannot play a case, or "".
+func (r *runner) lacks(t *testcases.Transcript, has func(word string) bool) string {
+	switch {
+	case r.laterOnly && (!has(testcases.NeedsLater) || offersOwn(t)):
+		return reasonLaterOnly
+	case r.noSessions && namesSession(t):
+		return reasonSessions
 	case has(testcases.NeedsCanvas) && !r.host.Canvas:
 		return reasonCanvas
 	case testsOwnAction(t):
@@ -60,12 +75,25 @@ func (r *runner) skip(ctx context.Context, t *testcases.Transcript) string {
 		return cmp.Or(r.opts.NoAgent, reasonAgent)
 	case has(testcases.NeedsAgent) && r.lacksTool(t) != "":
 		return reasonTools + r.lacksTool(t)
-	case has(testcases.NeedsDemo) && !r.opts.Demo && (has(testcases.NeedsLater) || insideOnly(t)):
+	case has(testcases.NeedsDemo) && !r.opts.Demo && (r.laterOnly || insideOnly(t)):
 		return reasonDemo
-	case waits(t) > r.opts.SlowAfter && !r.opts.Slow:
-		return reasonSlow
 	}
 	return ""
+}
+
+// own matches the handshake of a client of 0.5 or 0.6.
+var own = regexp.MustCompile(`"protocolVersions"\s*:\s*\[\s*"0\.[56]\.`)
+
+// offersOwn reports whether a client of a case speaks 0.5 or 0.6.
+func offersOwn(t *testcases.Transcript) bool {
+	return slices.ContainsFunc(t.Steps, func(s testcases.Step) bool { return s.Op == testcases.OpSend && own.MatchString(s.Text) })
+}
+
+// namesSession reports whether a case has a session, or the chat of one.
+func namesSession(t *testcases.Transcript) bool {
+	return slices.ContainsFunc(t.Steps, func(s testcases.Step) bool {
+		return sessionWord.MatchString(s.Text) || legacyURI.MatchString(s.Text) || encodedURI.MatchString(s.Text)
+	})
 }
 
 // waits returns the sum of a case's time steps.

@@ -1,5 +1,6 @@
-// Package editors runs the clients of published editors against a host. Its tests need
-// Node and "npm ci --ignore-scripts" in this folder (77 MB), so they run only with
-// AHP_LONG=1. TestWorkbench installs a VS Code server in the cache folder of the user (290 MB)
-// and needs Chromium.
+// Package editors runs published editors against a host, and the transcripts against a
+// published host. Its tests install npm packages, so they run only with AHP_LONG=1: in
+// this folder (77 MB), and in the cache folder of the user a VS Code server (290 MB) and
+// Copilot CLI (200 MB). TestWorkbench also needs Chromium, and Copilot CLI needs tmux. The
+// script .ci/editors runs them all.
 package editors

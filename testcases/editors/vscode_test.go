@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 )
@@ -31,13 +32,19 @@ func TestVSCode(t *testing.T) {
 	}
 }
 
+// editorToken is the token of an editor, of the role that the README names.
+const editorToken = "editor"
+
+// forEditor are the options of a host to which an editor connects.
+var forEditor = host.Options{Tokens: []ws.Token{{Secret: editorToken, Role: host.RoleClient}}}
+
 func vscode(t *testing.T, versions, want string) {
-	h, err := host.New(host.Options{AgentToken: "agent"})
+	h, err := host.New(forEditor)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hosttest.Serve(t, h)
-	cmd := exec.CommandContext(t.Context(), "node", "--import", "./register.mjs", "vscode.mjs", strings.Replace(h.Endpoints().Page, "http", "ws", 1), "agent")
+	cmd := exec.CommandContext(t.Context(), "node", "--import", "./register.mjs", "vscode.mjs", strings.Replace(h.Endpoints().Page, "http", "ws", 1), editorToken)
 	cmd.Env = append(os.Environ(), "VERSIONS="+versions)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

@@ -106,10 +106,14 @@ console.log("session");
 const canvas = await until("the canvas", () => [...targets].find(([, t]) => /^http:\/\/g-[0-9a-f]{32}\.localhost:/.test(t.url))?.[0]);
 await until("the board", () => run(`!!document.querySelector("input[type=checkbox]")`, canvas));
 console.log("frame");
+// The chat gets the whole window: three lists stand side by side.
+const maximize = `document.querySelector('.part.auxiliarybar a[aria-label^="Maximize"]')`;
+if (await run(`!!${maximize}`)) await run(`${maximize}.click()`);
 await until("the click", () => run(`(() => { const b = document.querySelector("input[type=checkbox]"); b.scrollIntoView({ block: "center" }); b.click(); return b.checked; })()`, canvas));
 console.log("clicked");
 for await (const text of createInterface({ input: process.stdin })) {
   await until("the agent's change", () => run(`document.body.innerText.includes(${JSON.stringify(text)})`, canvas));
+  await new Promise((resolve) => setTimeout(resolve, 3000)); // fonts and transitions, for the picture
   await shoot();
   console.log("shown");
   break;

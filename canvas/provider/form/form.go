@@ -37,7 +37,7 @@ func (s State) attention() string {
 	if s.Decision != Pending {
 		return ""
 	}
-	return "“" + s.Title + "” waits for your answer"
+	return "Waits for your answer"
 }
 
 // status returns the line under the title.

@@ -195,6 +195,13 @@
     post({ t: "looked", id, ...seen });
   }
 
+  /** Answers with a sketch of what the document shows. @param {{ id: number }} m */
+  function sketch({ id }) {
+    try {
+      post({ t: "looked", id, sketch: /** @type {any} */ (globalThis).ahpSketch(inner?.contentDocument) });
+    } catch {} // the document is of another origin, or has changed what is read here
+  }
+
   /** Posts a message to the canvas's document. @param {unknown} payload */
   function postToDocument(payload) {
     // This window's function: with the other window's, WebKit names that window as the source.
@@ -226,6 +233,9 @@
     }
   }
 
+  // The page moves the focus to this document, from which a person has not gone on into the canvas's.
+  addEventListener("keydown", (e) => { if (e.isTrusted && e.key === "Escape") post({ t: "key" }); });
+
   addEventListener("message", (event) => {
     const kind = event.data?.["x-ahp"];
     if (kind === "mount" && event.source === parent && !app) {
@@ -235,6 +245,7 @@
         if (data.t === "reload") return reload();
         if (data.t === "message") return postToDocument(data.payload);
         if (data.t === "look") return look(data);
+        if (data.t === "sketch") return sketch(data);
         if (data.t === "renew") return void fetch(data.path, { cache: "no-store" }).catch(() => {}); // its answer sets the cookie
         if (data.t === "focus") return refocus();
         if (data.t === "leaving") return leaving(data);

@@ -4,10 +4,11 @@
 import { addressed, followAddress, setAddress } from "./address.js";
 import { Client } from "./ahp.js";
 import { Attention } from "./attention.js";
-import { attentionOf, drawBadges, progressText } from "./badges.js";
+import { attentionOf, drawBadges } from "./badges.js";
 import { bridged } from "./bridged.js";
 import { Card } from "./card.js";
 import { cardMenu } from "./cardmenu.js";
+import { entriesOf } from "./entries.js";
 import { Gallery } from "./gallery.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
@@ -22,6 +23,7 @@ import { openMenu } from "./menu.js";
 import { Mounts } from "./mounts.js";
 import { decodeKey } from "./noise.js";
 import { startPeople } from "./people.js";
+import { Pictures } from "./pictures.js";
 import { setPrivate } from "./privacy.js";
 import { Problems, usedNotice } from "./problems.js";
 import { reduceCanvas, reduceSession, statusText } from "./state.js";
@@ -41,8 +43,12 @@ let state;
 const cards = new Map();
 /** Canvases that were opened and not seen yet. @type {Set<string>} by instance id */ const fresh = new Set();
 const mounts = new Mounts();
+const pictures = new Pictures();
 const layout = new Layout(byId("canvases"), session, () => queueMicrotask(arranged)); // the cards of one change are adopted first
-const switcher = new Switcher({ entries, show, beside: (id) => layout.beside(id), menu: openMenuOf, split: (...to) => layout.splitAt(...to) });
+const switcher = new Switcher({
+  entries: () => entriesOf(layout, cardOf, fresh, (channel) => attention.reason(channel)), show, beside: (id) => layout.beside(id), menu: openMenuOf, split: (...to) => layout.splitAt(...to),
+  picture: (id) => pictures.of(cardOf(id)), refresh: () => pictures.refresh(cards.values()),
+});
 const gallery = new Gallery((declaration) => openCanvas(declaration), showOpened);
 
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
@@ -146,7 +152,8 @@ function setOpen(refs, news = true) {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate: (card, is) => setPrivate((method, params) => client.request(method, params), card, is), retitled, announced, request: (method, params) => client.request(method, params), ask: (c, run) => attention.ask(c, run), menu: (of, button) => openMenuOf(of.ref.instanceId, button), escape: closeLast, clientId: client.clientId, closing, kept: stays });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate: (card, is) => setPrivate((method, params) => client.request(method, params), card, is), retitled, announced, loaded: (c) => pictures.loaded(c), request: (method, params) => client.request(method, params), ask: (c, run) => attention.ask(c, run), menu: (of, button) => openMenuOf(of.ref.instanceId, button), escape: closeLast, clientId: client.clientId, closing, kept: stays });
+      pictures.watch(card);
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
       cards.set(ref.channel, card);
@@ -177,17 +184,7 @@ function arranged() {
 }
 document.addEventListener("visibilitychange", arranged);
 const cardAround = (/** @type {Element} */ frame) => [...cards.values()].find((card) => card.element.contains(frame));
-guardKeyboard((frame) => cardAround(frame)?.stop(), (shield) => cardAround(shield)?.focusFrame(), (frame) => cardAround(frame)?.refocus(), noteFocus);
-
-/** @returns {import("./switcher.js").Entry[]} */
-function entries() {
-  const { visible, current } = layout;
-  return layout.all.flatMap((id) => {
-    const card = cardOf(id);
-    if (!card) return [];
-    return { id, title: card.title, status: card.state?.status ?? "", kind: card.ref.canvasId ?? "", current: id === current, visible: visible.includes(id), pinned: layout.isPinned(id), stale: card.stale, fresh: fresh.has(id), badge: attention.reason(card.ref.channel) || progressText(card.state) };
-  });
-}
+guardKeyboard((frame) => cardAround(frame)?.frame.stop(), (shield) => cardAround(shield)?.frame.focus(), (frame) => cardAround(frame)?.frame.refocus(), noteFocus);
 
 /** Shows a canvas because a person chose it. @param {string} id */
 function show(id) {
@@ -197,7 +194,7 @@ function show(id) {
   setAddress(id);
   byId("canvases").focus();
   card.element.scrollIntoView({ block: "nearest" });
-  card.focusFrame();
+  card.frame.focus();
 }
 
 /** @param {string} id of a canvas @param {HTMLElement} button */
@@ -222,7 +219,7 @@ function noteFocus() {
   const focused = document.activeElement?.closest(".card");
   const card = [...cards.values()].find((one) => one.element === focused);
   if (!card) return;
-  if (document.activeElement?.localName === "iframe") card.focused();
+  if (document.activeElement?.localName === "iframe") card.frame.focused();
   layout.use(card.ref.instanceId);
 }
 for (const type of ["blur", "focusin"]) addEventListener(type, noteFocus);
@@ -249,6 +246,7 @@ function drop(channel) {
   cards.delete(channel);
   attention.forget({ channel, title: "", element: card.element });
   mounts.forget(card);
+  pictures.forget(card);
   fresh.delete(card.ref.instanceId);
   card.remove();
   layout.release(card.ref.instanceId);

@@ -8,7 +8,7 @@
 export function bridged(card, e, own) {
   const protocol = e.action.type === "canvas/message" ? e.action.payload?.["x-ahp"] : undefined;
   if (protocol !== "http/1" && protocol !== "ws/1") return false;
-  const conn = protocol === "ws/1" ? card?.socketConn : card?.httpConn;
+  const conn = protocol === "ws/1" ? card?.frame.conn.sockets : card?.frame.conn.http;
   if (!own) conn?.receive(e.action.payload);
   else if (e.rejectionReason !== undefined) conn?.refused(e.action.payload, e.rejectionReason);
   return true;

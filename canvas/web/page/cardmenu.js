@@ -21,9 +21,9 @@ export function cardMenu(card, layout, show, sharing) {
     { text: "Move later", icon: "later", run: () => layout.move(id, 1), disabled: at < 0 || at === visible.length - 1 },
     { text: "Pin in its place", icon: "pin", run: () => layout.pin(id), pressed: layout.isPinned(id) },
     { text: "Put away", icon: "away", run: () => layout.putAway(id), disabled: !layout.isPane(id) || visible.length < 2 },
-    { text: "Private: agents cannot look", icon: "hidden", run: () => card.togglePrivate(), pressed: card.private },
+    { text: "Private: agents cannot look", icon: "hidden", apart: true, run: () => card.togglePrivate(), pressed: card.private },
     ...shareItems(card, sharing),
-    { text: "Close", icon: "close", run: () => card.requestClose() },
+    { text: "Close", icon: "close", apart: true, run: () => card.requestClose() },
   ];
 }
 
@@ -33,10 +33,10 @@ function shareItems(card, sharing) {
   const link = (/** @type {"view" | "read"} */ role) => sharing && copyLink(sharing.request, sharing.session, card.ref.instanceId, role);
   return [
     ...(!sharing ? [] : [
-      { text: "Copy a link for someone", icon: /** @type {const} */ ("copy"), run: () => link("view") },
-      { text: "Copy a link that only shows", icon: /** @type {const} */ ("copy"), run: () => link("read") },
+      { text: "Copy a link for someone", icon: /** @type {const} */ ("link"), apart: true, run: () => link("view") },
+      { text: "Copy a link that only shows", icon: /** @type {const} */ ("link"), run: () => link("read") },
     ]),
-    ...(copy ? [{ text: "Save a copy…", run: () => saveCopy(copy.name, card.readCopy(copy.path)) }] : []),
-    ...(card.printable ? [{ text: "Print", run: () => card.print() }] : []),
+    ...(copy ? [{ text: "Save a copy…", icon: /** @type {const} */ ("save"), run: () => saveCopy(copy.name, card.frame.read(copy.path)) }] : []),
+    ...(card.frame.printable ? [{ text: "Print", icon: /** @type {const} */ ("print"), run: () => card.frame.print() }] : []),
   ];
 }

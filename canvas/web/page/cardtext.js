@@ -40,7 +40,8 @@ export function messageText({ stale, closing, state, refusal, failure, starting,
     return { title: "This canvas cannot be shown", text: `The host did not let this page see the canvas: ${refusal}.`, retry: true };
   }
   if (closing) return { title: "Closing", text: "Someone closed this canvas a moment ago. It stays if they undo that.", veil: true };
-  if (cutOff) return { title: "Not connected", text: "You see what was there last. The page reconnects automatically, and you can continue then.", veil: seen };
+  if (cutOff && !seen) return { title: "Not connected", text: "The page reconnects automatically, and the canvas appears then." };
+  if (cutOff) return { title: "Not connected", text: "You see what was there last. The page reconnects automatically, and you can continue then.", veil: true };
   if (stale && (state?.url === undefined || !seen)) {
     return { title: "Waiting for the provider", text: "This canvas's provider is not running. The canvas appears when the provider is back." };
   }

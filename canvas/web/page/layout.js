@@ -1,12 +1,11 @@
 // @ts-check
 // The layout of the canvases: their order, which ones are panes, their sizes, which are
 // pinned, and which one is maximized. It is stored in this browser, by session. Narrow
-// windows show the current canvas alone. Cards are ordered visually, and in the document
-// (for the Tab key) only if the browser can move a frame without reloading it (moveBefore).
+// windows show the current canvas alone. layoutdraw.js puts the cards into their places.
 import { drag } from "./drag.js";
 import { addLayer } from "./layers.js";
-import { setIcon } from "./icons.js";
-import { COLUMNS, keepLayout, keptLayout, MAX_REMEMBERED, resizable } from "./layoutsize.js";
+import { drawLayout } from "./layoutdraw.js";
+import { keepLayout, keptLayout, MAX_REMEMBERED, resizable } from "./layoutsize.js";
 
 const MAX_PANES = 6;
 const FEW = 4; // panes at first, if more than MAX_PANES canvases are open
@@ -192,50 +191,9 @@ export class Layout {
   }
 
   apply() {
-    const shown = this.visible;
-    const defaultSpan = shown.length === 1 ? 12 : shown.length === 2 || shown.length === 4 ? 6 : 4;
-    const one = this.#maximized !== undefined && this.all.includes(this.#maximized) ? this.#maximized : undefined;
-    this.#main.dataset.maximized = String(one !== undefined);
-    this.#main.dataset.panes = String(shown.length);
-    for (const [id, card] of this.#cards) card.hidden = !shown.includes(id);
-    shown.forEach((id, i) => {
-      const card = /** @type {HTMLElement} */ (this.#cards.get(id));
-      const { span = defaultSpan, height } = this.#sizes[id] ?? {};
-      card.style.order = String(i);
-      card.style.setProperty("--span", String(span));
-      card.style.setProperty("--height", height ? `${height}rem` : "0");
-      const grip = card.querySelector(".grip");
-      grip?.setAttribute("aria-valuenow", String(span));
-      grip?.setAttribute("aria-valuetext", `${span} of ${COLUMNS} columns${height ? `, ${height} rem high` : ""}`);
-      this.#showButtons(card, { maximized: one === id, first: i === 0, last: i === shown.length - 1 });
-    });
-    this.#sortDocument(shown);
+    const maximized = this.#maximized !== undefined && this.all.includes(this.#maximized) ? this.#maximized : undefined;
+    drawLayout(this.#main, this.#cards, this.visible, { sizes: this.#sizes, maximized });
     this.#changedBy();
-  }
-
-  /** @param {HTMLElement} card @param {{ maximized: boolean, first: boolean, last: boolean }} is */
-  #showButtons(card, { maximized, first, last }) {
-    const button = /** @type {HTMLElement | null} */ (card.querySelector(".maximize"));
-    if (button) {
-      button.setAttribute("aria-pressed", String(maximized));
-      button.title = maximized ? "Show the other canvases again (Esc)" : "Maximize";
-      setIcon(button, maximized ? "restore" : "maximize");
-    }
-    card.querySelector(".earlier")?.setAttribute("aria-disabled", String(first));
-    card.querySelector(".later")?.setAttribute("aria-disabled", String(last));
-  }
-
-  /** Puts the cards in document order, if that does not reload their frames. @param {string[]} shown */
-  #sortDocument(shown) {
-    const main = /** @type {any} */ (this.#main);
-    if (!main.moveBefore) return;
-    /** @type {Element | null} */
-    let after = null;
-    for (const id of shown.toReversed()) {
-      const card = /** @type {HTMLElement} */ (this.#cards.get(id));
-      if (card.parentNode === main && card.nextElementSibling !== after) main.moveBefore(card, after);
-      after = card;
-    }
   }
 
   /** Exchanges a pane with its neighbor. @param {string} id @param {number} by */

@@ -4,8 +4,8 @@
 import { icon } from "./icons.js";
 
 /**
- * One line of a menu. pressed makes it a line that is on or off.
- * @typedef {{ text: string, icon?: import("./icons.js").Icon, run: () => void, disabled?: boolean, pressed?: boolean }} Item
+ * One line of a menu. pressed makes it a line that is on or off; apart begins a group.
+ * @typedef {{ text: string, icon?: import("./icons.js").Icon, run: () => void, disabled?: boolean, pressed?: boolean, apart?: boolean }} Item
  */
 
 /** @type {HTMLElement | undefined} */ let menu;
@@ -47,13 +47,14 @@ addEventListener("blur", () => closeMenu(false)); // the focus went into a canva
 addEventListener("resize", () => closeMenu(false));
 
 /** @param {Item} item */
-function line({ text, icon: name, run, disabled = false, pressed }) {
+function line({ text, icon: name, run, disabled = false, pressed, apart = false }) {
   const button = document.createElement("button");
   button.type = "button";
   button.setAttribute("role", pressed === undefined ? "menuitem" : "menuitemcheckbox");
   if (pressed !== undefined) button.setAttribute("aria-checked", String(pressed));
   button.setAttribute("aria-disabled", String(disabled));
   button.tabIndex = -1;
+  button.classList.toggle("apart", apart);
   if (name) button.append(icon(name));
   button.append(Object.assign(document.createElement("span"), { textContent: text }));
   button.addEventListener("click", () => {

@@ -98,6 +98,11 @@ export class Mount {
     return this.#ask("look", masked ? MASK_TIMEOUT : LOOK_TIMEOUT, { masked });
   }
 
+  /** Asks for a sketch of the canvas's document (pictures.js). @returns {Promise<unknown>} untrusted; undefined if the frame does not answer */
+  async sketch() {
+    return (await this.#ask("sketch", LOOK_TIMEOUT))?.sketch;
+  }
+
   /** Asks whether the canvas's document has input of a person, and how far it is scrolled. @returns {Promise<{ unsaved: boolean, scroll?: [number, number] } | undefined>} undefined if the frame does not answer */
   async leaving() {
     const answer = await this.#ask("leaving", LEAVE_TIMEOUT);

@@ -22,7 +22,7 @@ export class Mounts {
   wake(card) {
     this.#mounted = this.#mounted.filter((one) => one !== card);
     this.#mounted.push(card);
-    card.wake();
+    card.frame.wake();
     this.#free();
   }
 
@@ -42,9 +42,9 @@ export class Mounts {
         const old = this.#mounted.find((card) => !this.#visible.has(card) && !asked.has(card));
         if (this.#mounted.length <= MAX_MOUNTED || !old) return;
         asked.add(old);
-        if (await old.mayUnmount() && !this.#visible.has(old) && this.#mounted.includes(old)) {
+        if (await old.frame.mayUnmount() && !this.#visible.has(old) && this.#mounted.includes(old)) {
           this.#mounted = this.#mounted.filter((one) => one !== old);
-          old.unmount();
+          old.frame.unmount();
         }
       }
     } finally {

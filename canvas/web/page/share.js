@@ -65,13 +65,16 @@ function show(title, text, link, ...buttons) {
   p.dir = "auto";
   dialog.append(h, p);
   if (link) {
-    const field = Object.assign(document.createElement("input"), { value: link, readOnly: true, ariaLabel: "Link" });
+    const field = Object.assign(document.createElement("input"), { value: link, readOnly: true, ariaLabel: "Link", dir: "ltr" });
     field.addEventListener("focus", () => field.select());
     dialog.append(field);
   }
   const cancel = button(buttons.length ? "Cancel" : "Close");
   cancel.addEventListener("click", () => dialog.close());
-  dialog.append(...buttons, cancel);
+  const answers = document.createElement("div");
+  answers.className = "answers";
+  answers.append(...buttons, cancel);
+  dialog.append(answers);
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();

@@ -213,6 +213,8 @@
     show(order.path).catch(() => post({ t: "failed", reason: "unknown" }));
   }
 
+  addEventListener("keydown", (e) => { if (e.isTrusted && e.key === "Escape") post({ t: "key" }); }); // as in frame.js
+
   addEventListener("message", ({ data, source, ports }) => {
     const kind = data?.["x-ahp"];
     if (source === parent && kind === "mount" && !app) {
@@ -221,6 +223,7 @@
         if (data.t === "ping") return post({ t: "pong" });
         if (data.t === "reload") return void show(shown).catch(() => {}); // without its scroll position: the document is opaque
         if (data.t === "look") return inner?.contentWindow?.postMessage({ "x-ahp": "look", id: data.id, masked: data.masked }, "*");
+        if (data.t === "sketch") return inner?.contentWindow?.postMessage({ "x-ahp": "sketch", id: data.id }, "*");
         if (data.t === "message") return inner?.contentWindow?.postMessage({ type: "canvas/message", payload: data.payload }, "*");
         if (data.t !== "theme") return;
         theme = data.theme;

@@ -30,6 +30,7 @@ function prepareDocument(given) {
     if (event.source !== parent) return;
     if (event.data?.["x-ahp"] === "theme") paint(event.data.theme);
     if (event.data?.["x-ahp"] === "look") look(event.data);
+    if (event.data?.["x-ahp"] === "sketch") sketch(event.data);
     if (event.data?.["x-ahp"] === "here?") parent.postMessage({ "x-ahp": "here" }, "*");
   });
   addEventListener("securitypolicyviolation", ({ blockedURI }) => {
@@ -47,6 +48,13 @@ function prepareDocument(given) {
     if (event.isTrusted && event.key === "Escape" && !event.isComposing) setTimeout(() => { if (!event.defaultPrevented) parent.postMessage({ "x-ahp": "key" }, "*"); });
   });
   submitEvents();
+}
+
+/** Answers with a sketch of this document, as frame.js does. @param {{ id: number }} m */
+function sketch({ id }) {
+  try {
+    parent.postMessage({ "x-ahp": "looked", id, sketch: /** @type {any} */ (globalThis).ahpSketch(document) }, "*");
+  } catch {} // the document has changed what is read here
 }
 
 /** Answers what this document shows, as frame.js does. @param {{ id: number, masked: boolean }} m */

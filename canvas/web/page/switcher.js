@@ -7,9 +7,9 @@ import { addLayer } from "./layers.js";
 import { byId, setText } from "./ui.js";
 
 /**
- * A canvas as the switcher shows it. badge: what waits there for the person; fresh: it was
- * opened and not seen yet.
- * @typedef {{ id: string, title: string, status: string, kind: string, current: boolean, visible: boolean, pinned: boolean, stale: boolean, fresh: boolean, badge: string }} Entry
+ * A canvas as the switcher shows it. badge: that it waits for the person, or how far its work
+ * is; why: for what it waits, or ""; fresh: it was opened and not seen yet.
+ * @typedef {{ id: string, title: string, status: string, kind: string, current: boolean, visible: boolean, pinned: boolean, stale: boolean, fresh: boolean, badge: string, why: string }} Entry
  */
 
 /**
@@ -19,7 +19,9 @@ import { byId, setText } from "./ui.js";
  *   beside: (id: string) => void,
  *   menu: (id: string, button: HTMLElement) => void,
  *   split: (id: string, e: PointerEvent, dropped: boolean) => void,
- * }} Around beside: shows a canvas beside the others; split: the same, where its tab is dragged to
+ *   picture: (id: string) => Element | undefined,
+ *   refresh: () => Promise<void>,
+ * }} Around beside: shows a canvas beside the others; split: the same, where its tab is dragged to; picture: what the canvas looked like; refresh: updates the pictures
  */
 
 export class Switcher {
@@ -36,6 +38,7 @@ export class Switcher {
     this.#around = around;
     this.#button.addEventListener("click", () => this.open());
     this.#tabs.addEventListener("keydown", (e) => this.#onTabKey(e));
+    for (const type of ["pointerenter", "focusin"]) this.#tabs.addEventListener(type, () => around.refresh()); // another canvas is about to be shown
     this.#search.addEventListener("input", () => this.#find());
     this.#dialog.addEventListener("keydown", (e) => this.#onListKey(e));
     this.#dialog.addEventListener("click", (e) => { if (e.target === this.#dialog) this.#dialog.close(); });
@@ -120,6 +123,16 @@ export class Switcher {
     this.#dialog.addEventListener("close", remove, { once: true });
     this.#find();
     this.#search.focus();
+    this.#around.refresh().then(() => this.#drawPictures());
+  }
+
+  /** Puts the pictures into the list. */
+  #drawPictures() {
+    for (const li of /** @type {Iterable<HTMLElement>} */ (this.#list.children)) {
+      const box = /** @type {HTMLElement} */ (li.querySelector(".picture")), picture = this.#around.picture(li.dataset.id ?? "");
+      if (picture) box.querySelector(".sketch")?.remove();
+      if (picture) box.append(picture);
+    }
   }
 
   /** Lists the canvases whose title or status has every word of the search. */
@@ -128,6 +141,7 @@ export class Switcher {
     const found = this.#around.entries().filter((e) => words.every((w) => `${e.title} ${e.status} ${e.kind}`.toLocaleLowerCase().includes(w)));
     const focused = /** @type {HTMLElement | null} */ (document.activeElement?.closest("#found li"))?.dataset.id;
     this.#list.replaceChildren(...found.map((e) => this.#line(e)));
+    this.#drawPictures();
     if (focused) /** @type {HTMLElement | null} */ (this.#list.querySelector(`li[data-id="${CSS.escape(focused)}"] button`))?.focus();
     byId("found-none").hidden = found.length > 0;
   }
@@ -173,16 +187,16 @@ export class Switcher {
 
 /** Writes an entry into its button: picture, title, status, and what waits there. @param {HTMLElement} button @param {Entry} entry */
 function fill(button, entry) {
-  const { title, status, badge, fresh, stale, pinned } = entry;
+  const { title, status, badge, fresh, stale, pinned, why } = entry;
   const text = (/** @type {string} */ name, /** @type {string} */ value) => Object.assign(document.createElement("span"), { className: name, textContent: value, dir: "auto" });
   const mark = badge || (fresh ? "New" : stale ? "Stale" : "");
   const picture = document.createElement("span");
   picture.className = "picture";
   picture.append(icon(kindIcon(entry.kind)));
-  button.replaceChildren(picture, text("name", title), text("about", status));
+  button.replaceChildren(picture, text("name", title), text("about", why || status));
   if (pinned) button.append(icon("pin"));
   if (mark) button.append(text("mark", mark));
   button.setAttribute("aria-current", String(entry.current));
   button.dataset.visible = String(entry.visible);
-  button.title = [title, status, mark].filter(Boolean).join(" · ");
+  button.title = [title, status, why || mark].filter(Boolean).join(" · ");
 }

@@ -64,7 +64,7 @@ export function moveList(id, by) {
 }
 
 /** @param {string} label @param {string} value @param {number} max */
-const field = (label, value, max) => make("input", { type: "text", value, maxLength: max, placeholder: label, "aria-label": label, required: true, autocomplete: "off" });
+const field = (label, value, max) => make("input", { type: "text", value, maxLength: max, placeholder: label, "aria-label": label, required: true, autocomplete: "off", dir: "auto" });
 
 /**
  * Shows a form in the place of an element until it is saved or canceled.
@@ -106,7 +106,7 @@ export function editCard(id) {
   if (!found || el.hidden) return;
   const original = { title: found.card.title, notes: found.card.notes ?? "" };
   const name = field("Title", original.title, 200);
-  const notes = make("textarea", { value: original.notes, maxLength: 2000, placeholder: "Notes", "aria-label": "Notes" });
+  const notes = make("textarea", { value: original.notes, maxLength: 2000, placeholder: "Notes", "aria-label": "Notes", dir: "auto" });
   showForm(el, [name, notes], "Save", async () => {
     if (!cardOf(id)) {
       toast("This card was removed meanwhile.");

@@ -56,7 +56,7 @@ function describe(s) {
 function drawLegend(s) {
   const legend = byId("legend");
   legend.hidden = !s.query.splitBy;
-  legend.replaceChildren(...s.result.series.map((one, n) => make("li", {}, symbol(styleOf(s, n), s.query.kind), make("span", {}, one.name || "(empty)"))));
+  legend.replaceChildren(...s.result.series.map((one, n) => make("li", {}, symbol(styleOf(s, n), s.query.kind), make("span", { dir: "auto" }, one.name || "(empty)"))));
 }
 
 tableButton.onclick = () => {

@@ -30,7 +30,7 @@ export function drawControls(s, change) {
 function build(s, change) {
   const names = (/** @type {string} */ type) => s.columns.filter((c) => c.type === type).map((c) => [c.name, c.name]);
   const select = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string[][]} */ options) => make("label", {}, make("span", { className: "quiet" }, label),
-    make("select", { name, onchange: (/** @type {any} */ e) => change({ [name]: e.target.value }) }, ...options.map(([value, text]) => make("option", { value }, text))));
+    make("select", { name, onchange: (/** @type {any} */ e) => change({ [name]: e.target.value }) }, ...options.map(([value, text]) => make("option", { value, dir: "auto" }, text))));
   byId("query").replaceChildren(
     select("aggregate", "Show", AGGREGATES), select("measure", "of", names("number")), select("groupBy", "by", names("text")),
     select("splitBy", "split by", [["", "Nothing"], ...names("text")]), select("sort", "order", SORTS),
@@ -43,9 +43,9 @@ function build(s, change) {
 function filter(c, change) {
   const values = c.values ?? [];
   const el = make("details", { className: "filter", id: `filter-${c.name}` },
-    make("summary", {}, make("span", {}, c.name), make("span", { className: "quiet" })),
+    make("summary", {}, make("span", { dir: "auto" }, c.name), make("span", { className: "quiet" })),
     make("div", { className: "values" },
-      ...values.map((v) => make("label", {}, make("input", { type: "checkbox", value: v }), make("span", {}, v))),
+      ...values.map((v) => make("label", {}, make("input", { type: "checkbox", value: v }), make("span", { dir: "auto" }, v))),
       make("button", { type: "button", className: "plain", onclick: () => set(undefined) }, "Keep all")));
   const set = (/** @type {string[] | undefined} */ keep) => {
     const { [c.name]: _, ...others } = filters;

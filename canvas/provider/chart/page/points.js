@@ -58,7 +58,7 @@ function neighbor(points, from, key) {
 /** @param {HTMLElement} plot @param {SVGElement} point */
 function show(plot, point) {
   const tip = byId("tip"), { name = "", value = "", x = "0", y = "0" } = point.dataset;
-  tip.replaceChildren(make("span", {}, name), make("strong", {}, value));
+  tip.replaceChildren(make("span", { dir: "auto" }, name), make("strong", {}, value));
   tip.hidden = false;
   const half = tip.offsetWidth / 2, from = plot.scrollLeft + half + 4, to = plot.scrollLeft + plot.clientWidth - half - 4;
   tip.style.left = `${Math.max(from, Math.min(Number(x), to))}px`;

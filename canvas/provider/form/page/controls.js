@@ -23,8 +23,8 @@ const MAX_RADIOS = 5; // options of a choice that are shown as radio buttons
 
 /** The inputs of each type of field, and how they are read and written. @type {Record<string, (f: Field, id: string) => { inputs: any[], get: () => any, set: (v: any) => void, group?: boolean }>} */
 const makers = {
-  text: (f, id) => textual(make("input", { type: "text", id, maxLength: 500 })),
-  multiline: (f, id) => textual(make("textarea", { id, maxLength: 10_000, rows: 4 })),
+  text: (f, id) => textual(make("input", { type: "text", id, maxLength: 500, dir: "auto" })),
+  multiline: (f, id) => textual(make("textarea", { id, maxLength: 10_000, rows: 4, dir: "auto" })),
   date: (f, id) => textual(make("input", { type: "date", id, max: "9999-12-31" })),
   number(f, id) {
     const input = make("input", { type: "number", id, step: "any" });
@@ -37,7 +37,7 @@ const makers = {
   choice(f, id) {
     const options = f.options ?? [];
     if (options.length > MAX_RADIOS) {
-      return textual(make("select", { id }, make("option", { value: "" }, "Choose…"), ...options.map((o) => make("option", { value: o }, o))));
+      return textual(make("select", { id, dir: "auto" }, make("option", { value: "" }, "Choose…"), ...options.map((o) => make("option", { value: o }, o))));
     }
     const offered = f.required ? options : [...options, ""]; // "" is no answer
     const inputs = offered.map((o, n) => make("input", { type: "radio", id: `${id}-${n}`, name: id, value: o }));
@@ -143,11 +143,11 @@ function layout(f, id, inputs, error, group) {
   }
   if (group) {
     return make("div", { className: "field", id, role: "radiogroup", "aria-labelledby": `${id}-label`, "aria-required": String(Boolean(f.required)) },
-      make("p", { className: "label", id: `${id}-label` }, f.label, ...must),
-      make("div", { className: "choices" }, ...inputs.map((i) => make("label", { className: "choice" }, i, i.value || "No answer"))), error);
+      make("p", { className: "label", id: `${id}-label`, dir: "auto" }, f.label, ...must),
+      make("div", { className: "choices" }, ...inputs.map((i) => make("label", { className: "choice", dir: "auto" }, i, i.value || "No answer"))), error);
   }
   if (f.type === "boolean") {
-    return make("div", { className: "field", id }, make("label", { className: "tick" }, inputs[0], make("span", {}, f.label, ...must)), error);
+    return make("div", { className: "field", id }, make("label", { className: "tick", dir: "auto" }, inputs[0], make("span", {}, f.label, ...must)), error);
   }
-  return make("div", { className: "field", id, "data-type": f.type }, make("label", { htmlFor: inputs[0].id }, f.label, ...must), inputs[0], error);
+  return make("div", { className: "field", id, "data-type": f.type }, make("label", { htmlFor: inputs[0].id, dir: "auto" }, f.label, ...must), inputs[0], error);
 }

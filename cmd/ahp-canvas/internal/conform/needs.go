@@ -20,7 +20,7 @@ var offers = []struct{ word, text string }{
 	{testcases.NeedsDemo, "Nothing: clients of the command declare these canvases. A few cases need them inside the host (--demo)."},
 	{testcases.NeedsClock, "Patience. Cases that wait longer than 5 seconds need --slow."},
 	{testcases.NeedsHost, "Nothing, if a client can stand in: for a provider that is lost, or a title that changes. Otherwise a host built for tests."},
-	{testcases.NeedsLater, "AHP 0.9, 0.10 and 1.x beside 0.5 and 0.6. The command asks the host which versions it speaks."},
+	{testcases.NeedsLater, "AHP 0.9, 0.10 and 1.x. The command asks the host which versions it speaks; of a host without 0.5 and 0.6 it plays these cases only."},
 	{testcases.NeedsTokens, "A host built for tests, with tokens of several kinds."},
 }
 
