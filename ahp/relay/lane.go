@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -52,7 +53,11 @@ func (e *Edge) serveClient(w http.ResponseWriter, r *http.Request, host string) 
 		return
 	}
 	from := origin{e.opts.Proxies.Client(r), ws.OpenedLink(r)}
-	if !e.start(func() { e.admit(conn, host, grant, from) }) {
+	ctx := e.ctx
+	if parent, ok := trace.Parse(r.Header.Get("Traceparent")); ok && e.opts.Trace != nil {
+		ctx = trace.With(ctx, parent)
+	}
+	if !e.start(func() { e.trace(ctx, conn, host, grant, from) }) {
 		e.reject(conn, RefusedClosing, goingAway)
 		conn.Wait()
 	}
@@ -70,19 +75,27 @@ type origin struct {
 	opened string
 }
 
-// admit serves a client until it disconnects.
-func (e *Edge) admit(client *ws.Conn, host string, grant Grant, from origin) {
+// trace is admit, recorded as a span.
+func (e *Edge) trace(ctx context.Context, client *ws.Conn, host string, grant Grant, from origin) {
+	ctx, span := e.opts.Trace.Start(ctx, "relay lane")
+	span.Set("relay.host", host)
+	span.End(string(e.admit(ctx, client, host, grant, from)))
+}
+
+// admit serves a client until it disconnects. It returns why the client was refused; ""
+// if it was not.
+func (e *Edge) admit(ctx context.Context, client *ws.Conn, host string, grant Grant, from origin) (why Reason) {
 	defer client.Wait()
 	if e.isDraining() {
 		e.reject(client, RefusedClosing, goingAway)
-		return
+		return RefusedClosing
 	}
-	ctx, end := context.WithCancelCause(e.ctx)
+	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	place, why := e.quotas.take(host, grant, from.addr, from.opened, func() { e.count.evicted.Add(1); end(evicted) })
 	if why != "" {
 		e.reject(client, why, &ws.CloseError{Code: CodeTooMany, Reason: limitReasons[why]})
-		return
+		return why
 	}
 	defer e.quotas.release(place)
 	l := e.newLane(ctx, end, client, host, grant, e.person(grant, from, place))
@@ -92,13 +105,16 @@ func (e *Edge) admit(client *ws.Conn, host string, grant Grant, from origin) {
 	}
 	defer e.watch(host)()
 	began := time.Now()
+	_, joining := e.opts.Trace.Start(ctx, "relay join")
 	why, err := e.connectHost(l)
+	joining.End(string(why))
 	if err != nil {
 		e.reject(client, why, err)
-		return
+		return why
 	}
 	e.count.joined.note(time.Since(began))
 	e.join(l)
+	return ""
 }
 
 var limitReasons = map[Reason]string{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/remote"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
 
@@ -94,6 +95,9 @@ type EdgeOptions struct {
 	// NewSecret makes lane ids and secrets: at least 128 random bits, as a-z and
 	// 0-9. Nil uses crypto/rand.
 	NewSecret func() string
+	// Trace records lanes; nil records nothing. A client's request can name the parent
+	// (traceparent).
+	Trace *trace.Tracer
 	// Logger receives the edge's log; nil discards it.
 	Logger *slog.Logger
 }

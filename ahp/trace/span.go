@@ -1,9 +1,11 @@
 package trace
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 	"time"
 )
@@ -39,6 +41,37 @@ func decode(to []byte, from string) bool {
 	}
 	_, err := hex.Decode(to, []byte(from))
 	return err == nil
+}
+
+// FromMeta returns ctx with the parent that the _meta of a request names, or ctx.
+func FromMeta(ctx context.Context, meta []byte) context.Context {
+	if len(meta) == 0 {
+		return ctx
+	}
+	var named struct {
+		Traceparent string `json:"traceparent"`
+	}
+	if json.Unmarshal(meta, &named) != nil {
+		return ctx // also if traceparent is no text
+	}
+	if p, ok := Parse(named.Traceparent); ok {
+		return With(ctx, p)
+	}
+	return ctx
+}
+
+// AddMeta returns a JSON object with the span of ctx as its member traceparent, for the
+// _meta of a request to another program. Without a span it returns meta.
+func AddMeta(ctx context.Context, meta []byte) []byte {
+	header := Header(ctx)
+	if header == "" {
+		return meta
+	}
+	member := `{"traceparent":"` + header + `"`
+	if rest := bytes.TrimLeft(bytes.TrimPrefix(bytes.TrimSpace(meta), []byte("{")), " \t\r\n"); len(rest) > 0 && rest[0] != '}' {
+		return append([]byte(member+","), rest...)
+	}
+	return []byte(member + "}")
 }
 
 type contextKey struct{}
@@ -105,5 +138,7 @@ func (s *Span) End(code string) {
 		return
 	}
 	s.Set("error.type", code)
-	s.tracer.add(s.encode(s.tracer.now(), code != ""))
+	now := s.tracer.now()
+	s.tracer.durations.note(s.name, s.self.trace, s.start, now)
+	s.tracer.add(s.encode(now, code != ""))
 }

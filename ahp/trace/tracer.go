@@ -46,6 +46,8 @@ type Tracer struct {
 	full   chan struct{} // a batch is full, or the tracer is closed
 	done   chan struct{} // the exporting goroutine has ended
 
+	durations durations
+
 	mu      sync.Mutex
 	queued  []wireSpan
 	dropped int

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
@@ -99,7 +100,7 @@ func (p *provided) open(ctx context.Context, key instanceKey, s *slot, q canvas.
 	if isNew {
 		i = newInstance(p.c, key)
 	}
-	opened, err := i.open(ctx, provider, q)
+	opened, err := i.open(trace.FromMeta(ctx, q.Meta), provider, q)
 	if err == nil && isNew && ctx.Err() != nil {
 		err = ctx.Err() // the host no longer waits
 		p.closeLate(opened.Instance)
@@ -119,7 +120,7 @@ func (p *provided) invoke(ctx context.Context, _ instanceKey, s *slot, q canvas.
 	if i == nil {
 		return canvas.CanvasInvokeActionResult{}, canvas.Errorf(canvas.CodeInstanceNotFound, "%q is not open here", q.InstanceID)
 	}
-	value, err := i.now().Invoke(ctx, q.ActionName, q.Input)
+	value, err := i.now().Invoke(trace.FromMeta(ctx, q.Meta), q.ActionName, q.Input)
 	return canvas.CanvasInvokeActionResult{Value: value}, err
 }
 

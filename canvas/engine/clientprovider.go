@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/channels"
 )
@@ -46,7 +47,7 @@ func (p *clientProvider) Open(ctx context.Context, req canvas.OpenRequest, _ *ca
 	var answer canvas.CanvasOpenResult
 	err := p.call(ctx, canvas.CanvasOpen.Name, canvas.CanvasOpenParams{
 		Channel: p.session, CanvasID: req.CanvasID, ExtensionID: req.ExtensionID, InstanceID: req.InstanceID, Input: req.Input,
-		Meta: canvas.ChannelMeta(req.Channel),
+		Meta: trace.AddMeta(ctx, canvas.ChannelMeta(req.Channel)),
 	}, p.within.Open, p.limit, &answer)
 	if err != nil {
 		return canvas.Opened{}, err
@@ -116,7 +117,7 @@ func (i *clientInstance) Invoke(ctx context.Context, action string, input ahp.Va
 	var answer canvas.CanvasInvokeActionResult
 	err := i.provider.call(ctx, canvas.CanvasInvokeAction.Name, canvas.CanvasInvokeActionParams{
 		Channel: i.provider.session, InstanceID: i.instanceID, CanvasID: i.canvasID, ExtensionID: i.extensionID,
-		ActionName: action, Input: input, Meta: canvas.ChannelMeta(i.channel),
+		ActionName: action, Input: input, Meta: trace.AddMeta(ctx, canvas.ChannelMeta(i.channel)),
 	}, i.provider.within.Invoke, i.provider.limit, &answer)
 	return answer.Value, err
 }

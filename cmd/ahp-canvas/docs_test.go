@@ -9,7 +9,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
-var quoted = regexp.MustCompile(`"[^"]*"`)
+var quoted = regexp.MustCompile("\"[^\"]*\"|'[^']*'")
 
 // TestDocsCommands checks that each command in the documentation is one of this program,
 // with its flags. Most of the same commands run in the README's test.
@@ -17,7 +17,7 @@ func TestDocsCommands(t *testing.T) {
 	t.Parallel()
 	line := regexp.MustCompile("(?m)^    ahp-canvas (.*)$|`ahp-canvas ([a-z][^`]*)`")
 	found := 0
-	for _, topic := range []string{"start", "canvases", "neighbors", "operate", "security"} {
+	for _, topic := range []string{"start", "canvases", "neighbors", "relay", "operate", "security"} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), testEnv(&out, &errs), []string{"docs", topic}); code != term.ExitDone {
 			t.Fatal(errs.String())

@@ -70,11 +70,11 @@ From another terminal:
 	return root
 }
 
-// reference collects what the documentation says about errors and metrics.
+// reference collects what the documentation is made from.
 func reference() docs.Tables {
-	var t docs.Tables
+	t := docs.Tables{Protocol: protocol()}
 	for _, code := range term.Codes() {
-		t.Errors = append(t.Errors, docs.Error{Code: code, Remedy: term.Hint(code)})
+		t.Errors = append(t.Errors, docs.Error{Code: code, Cause: term.Cause(code), Remedy: term.Hint(code)})
 	}
 	for _, d := range append(serve.Metrics(), relay.Metrics()...) {
 		t.Metrics = append(t.Metrics, docs.Metric(d))

@@ -9,6 +9,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 )
 
@@ -79,7 +80,7 @@ func (p *process) call(ctx context.Context, method string, params any, late func
 		<-p.slots
 		return nil, err
 	}
-	waiter, err := p.conn.DispatchCall(ctx, method, json.RawMessage(body))
+	waiter, err := p.conn.DispatchCall(ctx, method, json.RawMessage(traced(ctx, body)))
 	if err != nil {
 		<-p.slots
 		return nil, errLost
@@ -106,6 +107,16 @@ func (p *process) call(ctx context.Context, method string, params any, late func
 	}
 	p.timeouts.Store(0)
 	return ahp.Value(result), failure(err)
+}
+
+// traced adds the span of ctx, if it has one, to the parameters of a request, which are an
+// object with members, as _meta.traceparent.
+func traced(ctx context.Context, params []byte) []byte {
+	meta := trace.AddMeta(ctx, nil)
+	if meta == nil {
+		return params
+	}
+	return append(append([]byte(`{"_meta":`), meta...), append([]byte(","), params[1:]...)...)
 }
 
 // countTimeout counts a request that timed out, and probes a process that might hang. A

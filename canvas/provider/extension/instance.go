@@ -2,7 +2,6 @@ package extension
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"sync"
@@ -176,10 +175,10 @@ func (i *instance) ServeApp(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, errNoPage.Message, http.StatusServiceUnavailable)
 }
 
-// newPage returns a pageMaker that serves pages over the channel or, if direct is set,
+// newPage returns a pageMaker that serves pages over the channel or, if Direct is set,
 // publishes their own URLs.
-func newPage(direct bool, dial loopback.DialFunc, logger *slog.Logger) pageMaker {
+func newPage(o Options) pageMaker {
 	return func(raw string, h *canvas.Handle, unreachable func(error)) (page, error) {
-		return loopback.NewApp(raw, h, loopback.Options{Direct: direct, Dial: dial, Unreachable: unreachable, Logger: logger})
+		return loopback.NewApp(raw, h, loopback.Options{Direct: o.Direct, Dial: o.Dial, Unreachable: unreachable, Trace: o.Trace, Logger: o.Logger})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	program "github.com/ahp-canvas/ahp-canvas/canvas/process"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/loopback"
@@ -77,6 +78,8 @@ type Options struct {
 	// Dial connects to the extensions' servers, for example within a limit
 	// ([loopback.Sockets]); nil has no limit.
 	Dial loopback.DialFunc
+	// Trace records the exchanges with the extensions' servers; nil records nothing.
+	Trace *trace.Tracer
 	// Logger receives the runner's log, but no output of extensions; nil discards it.
 	Logger *slog.Logger
 
@@ -123,7 +126,7 @@ func New(opts Options) (*Runner, error) {
 		opts.checkOwner = checkOwner
 	}
 	if opts.newPage == nil {
-		opts.newPage = newPage(opts.Direct, opts.Dial, opts.Logger)
+		opts.newPage = newPage(opts)
 	}
 	r := &Runner{opts: opts}
 	if err := r.folders(); err != nil {

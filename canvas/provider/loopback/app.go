@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/bridge"
 )
@@ -43,6 +44,9 @@ type Options struct {
 	// HeadTimeout and Gather are times of http/1; see bridge.Options.
 	HeadTimeout, Gather time.Duration
 
+	// Trace records each exchange with the app; nil records nothing. The app receives the
+	// span as traceparent.
+	Trace *trace.Tracer
 	// Logger receives no urls; nil discards.
 	Logger *slog.Logger
 }
@@ -102,7 +106,7 @@ func NewApp(rawURL string, h *canvas.Handle, opts Options) (*App, error) {
 	}
 	a.ctx, a.cancel = context.WithCancel(h.Context())
 	a.transport = newTransport(at.dial, a.opts.Dial)
-	a.upstream = &upstream{transport: a.transport, jars: a.opts.Jars, refused: a.unreachable}
+	a.upstream = &upstream{transport: a.opts.Trace.Transport(a.transport), jars: a.opts.Jars, refused: a.unreachable}
 	a.reads = &http.Client{Transport: a.upstream, CheckRedirect: a.insideOrigin}
 	send := func(to canvas.View, payload ahp.Value) error { return h.PostEncoded(h.Context(), to, payload) }
 	a.bridge, err = bridge.NewServer(bridge.Options{

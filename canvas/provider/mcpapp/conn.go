@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/outbound"
 	"github.com/ahp-canvas/ahp-canvas/canvas/process"
@@ -304,6 +305,10 @@ func (c *conn) failure(ctx context.Context, err error) error {
 // callTool calls a tool once. arguments is a JSON object.
 func (c *conn) callTool(ctx context.Context, name string, arguments any) (*sdk.CallToolResult, error) {
 	return call(ctx, c, c.running.runner.opts.CallTime, func(ctx context.Context) (*sdk.CallToolResult, error) {
-		return c.session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: arguments})
+		p := &sdk.CallToolParams{Name: name, Arguments: arguments}
+		if span := trace.Header(ctx); span != "" {
+			p.Meta = sdk.Meta{"traceparent": span}
+		}
+		return c.session.CallTool(ctx, p)
 	})
 }

@@ -153,8 +153,7 @@ function setOpen(refs, news = true) {
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate: (card, is) => setPrivate((method, params) => client.request(method, params), card, is), retitled, announced, loaded: (c) => pictures.loaded(c), request: (method, params) => client.request(method, params), ask: (c, run) => attention.ask(c, run), menu: (of, button) => openMenuOf(of.ref.instanceId, button), escape: closeLast, clientId: client.clientId, closing, kept: stays, panel: new Panel(layout) });
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate: (card, is) => setPrivate((method, params) => client.request(method, params), card, is), retitled, announced, loaded: (c) => pictures.loaded(c), request: (method, params) => client.request(method, params), ask: (c, run) => attention.ask(c, run), menu: (of, button) => openMenuOf(of.ref.instanceId, button), escape: closeLast, clientId: client.clientId, closing, kept: stays, declaration: (of) => state?.canvases?.find((/** @type {any} */ d) => d.canvasId === of?.canvasId && d.extensionId === of?.extensionId) });
+      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate: (card, is) => setPrivate((method, params) => client.request(method, params), card, is), retitled, announced, loaded: (c) => pictures.loaded(c), request: (method, params) => client.request(method, params), ask: (c, run) => attention.ask(c, run), menu: (of, button) => openMenuOf(of.ref.instanceId, button), escape: closeLast, clientId: client.clientId, closing, kept: stays, panel: new Panel(layout), declaration: (of) => state?.canvases?.find((/** @type {any} */ d) => d.canvasId === of?.canvasId && d.extensionId === of?.extensionId) });
       pictures.watch(card);
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
@@ -173,6 +172,7 @@ function setOpen(refs, news = true) {
     awaited = "";
   }
 }
+
 /** @param {string} id of an instance */
 const cardOf = (id) => [...cards.values()].find((card) => card.ref.instanceId === id);
 

@@ -9,8 +9,8 @@ import { CardFrame } from "./cardframe.js";
 import { CARD, messageText, singleText } from "./cardtext.js";
 import { drawIcons } from "./icons.js";
 import { LOOKING } from "./key.js";
-import { FileOffers } from "./fileoffer.js";
 import { Consent } from "./consent.js";
+import { FileOffers } from "./fileoffer.js";
 import { LinkOffers } from "./offer.js";
 import { cleaned } from "./look.js";
 import { closeRequested, closingOf } from "./undo.js";
@@ -86,11 +86,12 @@ export class Card {
     const { frame } = this;
     const offers = new LinkOffers(this.#find(".offer"), () => frame.focus());
     const files = new FileOffers(this.#find(".save"), () => frame.focus());
+    this.offer = async (/** @type {unknown} */ url) => {
+      if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
+      return offers.offer(url);
+    };
     return new View((action) => this.around.dispatch(this.ref.channel, action), () => frame.reloadPage(), {
-      offer: async (url) => {
-        if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
-        return offers.offer(url);
-      },
+      offer: (url) => this.offer(url),
       file: async (name, bytes) => {
         if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer files");
         return files.offer(name, bytes);
@@ -101,12 +102,6 @@ export class Card {
         offers.withdraw();
         files.withdraw();
       },
-    this.offer = async (/** @type {unknown} */ url) => {
-      if (this.state?._meta?.["x-ahp-canvas/links"] !== 1) throw new Error("this canvas may not offer links");
-      return offers.offer(url);
-    };
-      offer: (url) => this.offer(url),
-      withdraw: () => offers.withdraw(),
       attention: (reason) => this.#ask(reason),
     }, (payload) => frame.post(payload));
   }

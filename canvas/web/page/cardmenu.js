@@ -33,15 +33,9 @@ function shareItems(card, sharing) {
   const copy = copyOf(card.state);
   const link = (/** @type {"view" | "read"} */ role) => copyLink(sharing, card.ref.instanceId, role);
   return [
-    ...(!sharing ? [] : [
-      { text: "Copy a link for someone", icon: /** @type {const} */ ("link"), apart: true, run: () => link("view") },
-      { text: "Copy a link that only shows", icon: /** @type {const} */ ("link"), run: () => link("read") },
-    ]),
+    { text: "Copy a link for someone", icon: /** @type {const} */ ("link"), apart: true, run: () => link("view") },
+    { text: "Copy a link that only shows", icon: /** @type {const} */ ("link"), run: () => link("read") },
     ...(copy ? [{ text: "Save a copy…", icon: /** @type {const} */ ("save"), run: () => saveCopy(copy.name, card.frame.read(copy.path)) }] : []),
     ...(card.frame.printable ? [{ text: "Print", icon: /** @type {const} */ ("print"), run: () => card.frame.print() }] : []),
-    { text: "Copy a link for someone", icon: /** @type {const} */ ("copy"), run: () => link("view") },
-    { text: "Copy a link that only shows", icon: /** @type {const} */ ("copy"), run: () => link("read") },
-    ...(copy ? [{ text: "Save a copy…", run: () => saveCopy(copy.name, card.readCopy(copy.path)) }] : []),
-    ...(card.printable ? [{ text: "Print", run: () => card.print() }] : []),
   ];
 }

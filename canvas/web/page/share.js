@@ -45,7 +45,6 @@ export async function saveCopy(name, reading) {
   });
 }
 
-/** A size for people. @param {number} n bytes */
 /** Lets the browser save a file. @param {string} name @param {BlobPart} body */
 export function saveFile(name, body) {
   const a = document.createElement("a");
@@ -55,7 +54,7 @@ export function saveFile(name, body) {
   setTimeout(() => URL.revokeObjectURL(a.href), 60_000);
 }
 
-/** @param {number} n */
+/** A size for people. @param {number} n bytes */
 export function sizeText(n) {
   let unit = 0;
   for (; n >= 1000 && unit < UNITS.length - 1; unit++) n /= 1000;

@@ -8,7 +8,8 @@ out=cmd/ahp-canvas/packaging/dist/prepared
 rm -rf "$out"
 mkdir -p "$out/completions" "$out/man.gz"
 program=$out/ahp-canvas
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$program" ./cmd/ahp-canvas
+flags=${AHP_BUILD_FLAGS:--trimpath -buildvcs=false} # a test uses what its cache has
+CGO_ENABLED=0 go build $flags -o "$program" ./cmd/ahp-canvas
 "$program" docs man "$out/man"
 for page in "$out"/man/*.1; do
   gzip -9 -n -c "$page" >"$out/man.gz/$(basename "$page").gz"
@@ -17,6 +18,6 @@ for shell in bash zsh fish powershell; do
   "$program" completion $shell >"$out/completions/ahp-canvas.$shell"
 done
 "$program" licenses >"$out/THIRD_PARTY_LICENSES.txt"
-GOOS=linux GOARCH=amd64 CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$program" ./cmd/ahp-canvas
+GOOS=linux GOARCH=amd64 CGO_ENABLED=0 go build $flags -o "$program" ./cmd/ahp-canvas
 go run ./cmd/ahp-canvas/packaging/sizes "$program" >"$out/SIZES.txt"
 rm "$program"

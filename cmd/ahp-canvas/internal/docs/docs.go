@@ -79,14 +79,14 @@ type topic struct {
 type book []topic
 
 // order lists the topics that come first; the others follow in the order of their names.
-var order = []string{"start", "canvases", "neighbors", "operate", "security", "architecture", "commands", "errors", "metrics"}
+var order = []string{"start", "canvases", "neighbors", "relay", "operate", "security", "architecture", "commands", "errors", "metrics", "protocol"}
 
 func newBook(root *cobra.Command, tables Tables) book {
 	var b book
 	for name, text := range pages() {
 		b = append(b, newTopic(name, text))
 	}
-	b = append(b, newTopic("commands", commandsPage(root)), newTopic("errors", errorsPage(tables)), newTopic("metrics", metricsPage(tables)))
+	b = append(b, newTopic("commands", commandsPage(root)), newTopic("errors", errorsPage(tables)), newTopic("metrics", metricsPage(tables)), newTopic("protocol", protocolPage(tables.Protocol)))
 	slices.SortFunc(b, func(x, y topic) int {
 		return cmp.Or(cmp.Compare(place(x.name), place(y.name)), cmp.Compare(x.name, y.name))
 	})

@@ -16,12 +16,16 @@ type Tables struct {
 	Errors []Error
 	// Metrics are the numbers of /metrics.
 	Metrics []Metric
+	// Protocol is what clients and hosts say to each other.
+	Protocol Protocol
 }
 
 // Error is a code of a failure.
 type Error struct {
 	// Code is its stable name.
 	Code string
+	// Cause says what has happened.
+	Cause string
 	// Remedy says what to do; "" if the message of the failure says it.
 	Remedy string
 }
@@ -109,7 +113,7 @@ func errorsPage(tables Tables) string {
 		if remedy == "" {
 			remedy = "The message says what to do."
 		}
-		fmt.Fprintf(&b, "- `%s`: %s\n", e.Code, escaped(remedy))
+		fmt.Fprintf(&b, "- `%s`: %s %s\n", e.Code, escaped(e.Cause), escaped(remedy))
 	}
 	b.WriteString("\nIf the message does not help, `ahp-canvas doctor` checks the host, the tokens, the browser and the folders.\n")
 	return b.String()
@@ -123,6 +127,73 @@ func metricsPage(tables Tables) string {
 	}
 	b.WriteString("\nA dashboard for Grafana and alert rules for Prometheus are in `cmd/ahp-canvas/packaging/monitoring` of the sources. [What to do when an alert fires](topic:operate#when-an-alert-fires).\n")
 	return b.String()
+}
+
+// Protocol are the tables of AHP.
+type Protocol struct {
+	// Methods are the requests and notifications.
+	Methods []Method
+	// Channels are the kinds of channels.
+	Channels []Channel
+	// Codes are the codes of JSON-RPC errors with their names.
+	Codes []Method
+}
+
+// Method is a request, a notification, an action or an error code.
+type Method struct {
+	// Name is its name on the wire.
+	Name string
+	// Direction says who sends it; "" for an error code.
+	Direction string
+	// Members are the members of its parameters; those that can be absent end in "?".
+	Members []string
+}
+
+// Channel is a kind of channel.
+type Channel struct {
+	// Name is its name, Scheme that of its URIs.
+	Name, Scheme string
+	// Members are the members of its state.
+	Members []string
+	// Actions are the actions that change the state.
+	Actions []Method
+}
+
+func protocolPage(p Protocol) string {
+	var b strings.Builder
+	b.WriteString("# The protocol\n\nClients and hosts exchange JSON-RPC 2.0 over a WebSocket at `/ahp`. These are the messages of this version. `ahp/PROTOCOL.md` and `canvas/PROTOCOL.md` in the sources say what they mean, `schema/REFERENCE.md` describes each member, and `schema` has it as JSON Schema. A member with `?` can be absent.\n\n## Requests and notifications\n\n")
+	for _, m := range p.Methods {
+		b.WriteString(methodLine(m))
+	}
+	for _, c := range p.Channels {
+		fmt.Fprintf(&b, "\n## Channels %s:\n\nThe state of a %s: %s.\n\n", c.Scheme, c.Name, members(c.Members))
+		for _, m := range c.Actions {
+			b.WriteString(methodLine(m))
+		}
+	}
+	b.WriteString("\n## Error codes\n\n")
+	for _, m := range p.Codes {
+		b.WriteString(methodLine(m))
+	}
+	return b.String()
+}
+
+func methodLine(m Method) string {
+	line := "- `" + m.Name + "`"
+	if m.Direction != "" {
+		line += " (" + m.Direction + ")"
+	}
+	if len(m.Members) > 0 {
+		line += ": " + members(m.Members)
+	}
+	return line + "\n"
+}
+
+func members(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return "`" + strings.Join(names, "`, `") + "`"
 }
 
 // escaped keeps Markdown from reading a plain text as its own.

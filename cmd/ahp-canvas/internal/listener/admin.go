@@ -65,7 +65,7 @@ func (a Admin) Start(logger *slog.Logger, own ...prometheus.Collector) (stop fun
 	reg.MustRegister(append(own, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", a.serveHealth)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{MaxRequestsInFlight: 4, EnableOpenMetrics: true}))
 	srv := adminServer(mux, adminNames(a.Names, IsLoopback(ln.Addr())), logger)
 	(&web.ConnLimiter{Max: maxAdmin}).Watch(srv)
 	done := make(chan struct{})

@@ -18,6 +18,7 @@ type options struct {
 	origins       []string
 	contentOrigin string
 	admin         listener.Admin
+	otlp          listener.OTLP
 	limits        listener.Limits
 	fleet         fleet
 	logLevel      slog.Level
@@ -33,6 +34,7 @@ func (o *options) flags(cmd *cobra.Command) {
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback without TLS)")
 	o.fleet.flags(cmd)
 	o.admin.Flags(cmd)
+	o.otlp.Flag(cmd, "lanes")
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
 	o.limits.AHP, o.limits.Hosts, o.limits.Sockets = relay.DefaultMaxLanes, relay.DefaultMaxHosts, 2

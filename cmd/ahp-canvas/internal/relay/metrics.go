@@ -68,7 +68,8 @@ var (
 
 // Metrics describes the numbers that a relay publishes at --admin.
 func Metrics() []listener.Description {
-	return append(slices.Clone(edgeNumbers), listener.HTTPMetrics("ahp_relay_", nil).Descriptions()...)
+	all := append(slices.Clone(edgeNumbers), listener.HTTPMetrics("ahp_relay_", nil).Descriptions()...)
+	return append(all, listener.NewSpans("ahp_relay_", nil).Descriptions()...)
 }
 
 // Describe implements prometheus.Collector.

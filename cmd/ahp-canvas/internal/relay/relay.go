@@ -63,7 +63,7 @@ With --json the first line is one object: {"page","relay","pid"}`,
 func run(ctx context.Context, env *term.Env, o options) (err error) {
 	line := env.StatusLine()
 	logger := env.Logger(o.logLevel)
-	if err := errors.Join(o.admin.Check(), o.limits.Check(), o.fleet.check()); err != nil {
+	if err := errors.Join(o.admin.Check(), o.limits.Check(), o.fleet.check(), o.otlp.Check()); err != nil {
 		return err
 	}
 	if o.limits, err = o.limits.Fit(logger); err != nil {
@@ -74,13 +74,15 @@ func run(ctx context.Context, env *term.Env, o options) (err error) {
 		return err
 	}
 	defer ln.Close()
-	s, err := newServer(o, ln, logger)
+	tracer, _ := o.otlp.Tracer(env.Version, logger) // checked
+	defer listener.CloseTracer(tracer)
+	s, err := newServer(o, ln, tracer, logger)
 	if err != nil {
 		return err
 	}
 	defer s.leave()
 	o.admin.Health, o.admin.Degraded = s.health, s.degraded
-	stopAdmin, err := o.admin.Start(logger, s.metrics(), listener.HTTPMetrics("ahp_relay_", s.limiter.Stats))
+	stopAdmin, err := o.admin.Start(logger, s.metrics(), listener.HTTPMetrics("ahp_relay_", s.limiter.Stats), listener.NewSpans("ahp_relay_", tracer))
 	if err != nil {
 		return err
 	}

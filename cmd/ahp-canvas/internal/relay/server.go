@@ -15,6 +15,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay/natsdir"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
@@ -36,7 +37,7 @@ type server struct {
 // watcher rereads what says which tokens are valid, until ctx is canceled.
 type watcher interface{ Watch(ctx context.Context) }
 
-func newServer(o options, ln net.Listener, logger *slog.Logger) (_ *server, err error) {
+func newServer(o options, ln net.Listener, tracer *trace.Tracer, logger *slog.Logger) (_ *server, err error) {
 	proxies, err := o.limits.Trusted()
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func newServer(o options, ln net.Listener, logger *slog.Logger) (_ *server, err 
 	s.edge = relay.New(relay.EdgeOptions{
 		Directory: directory, URL: o.fleet.advertise, Edges: o.fleet.allowed,
 		Hosts: hosts, Origins: s.names.origins, QueryToken: s.names.loopback && len(o.origins) == 0, Authorizer: tokens,
-		MaxLanes: o.limits.AHP, MaxHosts: o.limits.Hosts, Proxies: proxies, Logger: logger,
+		MaxLanes: o.limits.AHP, MaxHosts: o.limits.Hosts, Proxies: proxies, Trace: tracer, Logger: logger,
 	})
 	s.page, err = web.New(web.Options{AppOrigins: pages, ContentOrigin: o.contentOrigin, App: s.edge})
 	if err != nil {

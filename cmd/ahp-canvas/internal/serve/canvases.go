@@ -89,14 +89,19 @@ func (fs folders) close() {
 }
 
 // openAll opens canvases under instance ids equal to their own names, so that a restart
-// opens each only once (canvas/PROTOCOL.md section 9).
-func (h *hosted) openAll(ctx context.Context, canvases []string) error {
+// opens each only once (canvas/PROTOCOL.md section 9). An error names the flag that asked
+// for the canvas; "" for none.
+func (h *hosted) openAll(ctx context.Context, flag string, canvases []string) error {
 	for _, id := range canvases {
 		args := canvas.OpenArgs{Session: host.DefaultSession, CanvasID: id, InstanceID: id}
 		_, err := h.host.Canvases().Open(ctx, args)
-		if err != nil && !h.awaits(id, err) {
-			return err
+		if err == nil || h.awaits(id, err) {
+			continue
 		}
+		if flag != "" {
+			err = term.About(flag+" "+id, err)
+		}
+		return err
 	}
 	return nil
 }
@@ -116,7 +121,7 @@ func (h *hosted) openDefaults(ctx context.Context) (open []string, err error) {
 	if len(open) == 0 || len(h.folders) > 0 {
 		own := h.folders.defaults()
 		open = append(own, open...)
-		return open, h.openAll(ctx, own)
+		return open, h.openAll(ctx, "", own)
 	}
 	return open, nil
 }

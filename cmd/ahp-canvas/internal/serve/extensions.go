@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/extension"
@@ -37,11 +38,11 @@ type apps struct {
 // startApps registers web apps and starts extensions. On error it also returns what it has
 // started; the caller closes it. The logs of extensions are beside the endpoint file,
 // where "extension logs" finds them.
-func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
+func (s *starting) startApps(registry *host.Canvases, tracer *trace.Tracer) (a apps, err error) {
 	direct := s.content == reach.ContentDirect
 	sockets := loopback.NewSockets(s.limits.Apps())
 	for _, arg := range s.urls {
-		if err := a.addWeb(registry, arg, loopback.Options{Direct: direct, Dial: sockets.Dial, Logger: s.logger}); err != nil {
+		if err := a.addWeb(registry, arg, loopback.Options{Direct: direct, Dial: sockets.Dial, Trace: tracer, Logger: s.logger}); err != nil {
 			return a, err
 		}
 	}
@@ -61,7 +62,7 @@ func (s *starting) startApps(registry *host.Canvases) (a apps, err error) {
 		return a, nil
 	}
 	opts := extension.Options{
-		Service: registry, Session: host.DefaultSession, LogDir: a.logs, Version: s.version, Direct: direct, Dial: sockets.Dial, Logger: s.logger,
+		Service: registry, Session: host.DefaultSession, LogDir: a.logs, Version: s.version, Direct: direct, Dial: sockets.Dial, Trace: tracer, Logger: s.logger,
 	}
 	if s.dir != statedir.Memory {
 		opts.WorkspaceDir = filepath.Join(s.dir, "extensions")

@@ -40,7 +40,7 @@ type options struct {
 	limits        listener.Limits
 	memory        byteSize
 	logLevel      slog.Level
-	otlp          otlp
+	otlp          listener.OTLP
 	aap           aapOptions
 	aam           aamOptions
 	bridge        bridgeOptions
@@ -79,7 +79,7 @@ func (o *options) hostFlags(cmd *cobra.Command) {
 	o.aam.flags(cmd)
 	o.bridge.flags(cmd)
 	o.a2ui.flags(cmd)
-	o.otlp.flags(cmd)
+	o.otlp.Flag(cmd, "opens, invokes, closes, reads and the exchanges with web apps")
 	o.mcp.flags(cmd)
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)
@@ -122,7 +122,7 @@ func (o *options) check() error {
 	if err := o.checkName(); err != nil {
 		return err
 	}
-	if err := o.otlp.check(); err != nil {
+	if err := o.otlp.Check(); err != nil {
 		return err
 	}
 	if err := o.aap.check(); err != nil {

@@ -9,7 +9,8 @@ import (
 
 // Metrics describes the numbers that a host publishes at --admin.
 func Metrics() []listener.Description {
-	return append(hostMetrics(nil).Descriptions(), (&uplink{}).metrics().Descriptions()...)
+	all := append(hostMetrics(nil).Descriptions(), (&uplink{}).metrics().Descriptions()...)
+	return append(all, listener.NewSpans("ahp_canvas_", nil).Descriptions()...)
 }
 
 // hostMetrics are a host's own numbers. Without a host they can be described only.

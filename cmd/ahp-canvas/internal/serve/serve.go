@@ -70,7 +70,7 @@ func serve(ctx context.Context, env *term.Env, o options, open []string) (err er
 	limiting.Go(func() { limitMemory(ctx, h.host) })
 	served := make(chan error, 1)
 	go func() { served <- h.host.Serve(ctx, h.ln) }()
-	wait, err := o.uplink.start(ctx, stop, h.host, env.Logger(o.logLevel))
+	wait, err := o.uplink.start(ctx, stop, h.host, h.tracer, env.Logger(o.logLevel))
 	if err != nil {
 		stop()
 		return errors.Join(err, <-served)
@@ -102,7 +102,7 @@ func (h *hosted) show(ctx context.Context, env *term.Env, open []string) (err er
 	if len(open) == 0 {
 		open, err = h.openDefaults(ctx)
 	} else {
-		err = h.openAll(ctx, open)
+		err = h.openAll(ctx, "--open", open)
 	}
 	if err != nil && ctx.Err() == nil {
 		return err

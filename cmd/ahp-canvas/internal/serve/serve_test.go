@@ -36,7 +36,7 @@ func TestStatusLineEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	hosttest.Serve(t, h)
-	if err := (&hosted{host: h}).openAll(t.Context(), folders(nil).defaults()); err != nil {
+	if err := (&hosted{host: h}).openAll(t.Context(), "", folders(nil).defaults()); err != nil {
 		t.Fatal(err)
 	}
 	var b termtest.Buffer

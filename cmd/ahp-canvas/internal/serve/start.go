@@ -123,7 +123,7 @@ func (s *starting) start() (_ *hosted, err error) {
 	if err != nil {
 		return nil, errors.Join(err, s.ln.Close(), h.store.Close())
 	}
-	h.tracer, _ = s.otlp.tracer(s) // start has checked it
+	h.tracer, _ = s.otlp.Tracer(s.version, s.logger) // start has checked it
 	s.state.EnsureTicketKey()
 	opts := s.hostOptions(h, tokens, browser)
 	opts.Workspace, opts.Cards = workspace, s.cards
@@ -191,7 +191,7 @@ func (s *starting) furnish(h *hosted) (err error) {
 	if h.pages, err = s.addPages(h.host); err != nil {
 		return err
 	}
-	if h.apps, err = s.startApps(h.host.Canvases()); err != nil {
+	if h.apps, err = s.startApps(h.host.Canvases(), h.tracer); err != nil {
 		return err
 	}
 	if h.aap, err = startAAP(h.host, s.aap, s.logger); err != nil {
@@ -291,7 +291,7 @@ func (h *hosted) end() error {
 
 // closeCanvases closes the providers that have something open, and the browser.
 func (h *hosted) closeCanvases() {
-	closeTracer(h.tracer)
+	listener.CloseTracer(h.tracer)
 	if h.browser != nil {
 		_ = h.browser.Close() // nil
 	}

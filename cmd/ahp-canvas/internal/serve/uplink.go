@@ -17,6 +17,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay"
 	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
+	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web"
@@ -222,13 +223,13 @@ func (u *uplink) run(ctx context.Context, h *host.Host, logger *slog.Logger) err
 
 // start starts the admin listener and the uplink. If the relay refuses the host, it calls
 // stop. wait returns once both have ended, after ctx is canceled.
-func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, logger *slog.Logger) (wait func() error, err error) {
+func (u *uplink) start(ctx context.Context, stop func(), h *host.Host, tracer *trace.Tracer, logger *slog.Logger) (wait func() error, err error) {
 	u.admin.Health = h.Health
 	numbers := hostMetrics(h)
 	if u.relay != "" {
 		numbers = append(numbers, u.metrics()...)
 	}
-	stopAdmin, err := u.admin.Start(logger, numbers)
+	stopAdmin, err := u.admin.Start(logger, numbers, listener.NewSpans("ahp_canvas_", tracer))
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,15 @@ package state
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/durable"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/statedir"
+	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/term"
 )
 
 // pagesFolder is the folder in a state folder with the files of the pages that agents
@@ -16,6 +19,47 @@ const pagesFolder = "pages"
 
 // filesOf returns the folder beside a backup that has those files.
 func filesOf(backup string) string { return backup + ".pages" }
+
+// keysOf returns the folder beside a backup that has the host's keys.
+func keysOf(backup string) string { return backup + ".keys" }
+
+// backupKeys copies the keys of the host that uses a folder. Each file is replaced as a
+// whole while the host runs.
+func backupKeys(dir, to string) error {
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	return copyKeys(dir, to)
+}
+
+// copyKeys copies the files that exist; a host has some of them only if it needs them.
+func copyKeys(from, to string) error {
+	for _, name := range statedir.KeyFiles() {
+		data, err := os.ReadFile(filepath.Join(from, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = durable.Replace(filepath.Join(to, name), data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkKeys reports why keys beside a backup cannot be restored.
+func checkKeys(backup string) error {
+	_, err := statedir.Read(statedir.File(keysOf(backup)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist; only \"ahp-canvas state backup --keys\" writes it", term.Printable(keysOf(backup)))
+	case err != nil:
+		return fmt.Errorf("the keys in %s are damaged: %w", term.Printable(keysOf(backup)), err)
+	}
+	return nil
+}
 
 // copyFolder copies the files below a folder, which need not exist, into another one. It
 // leaves files there that have the same size: their names are hashes of their contents. A

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,13 +22,17 @@ import (
 const halfRestored = "restoring.db"
 
 func restoreCommand(env *term.Env) *cobra.Command {
-	return subcommand(env, "restore", "FILE", "Put a backup into a state folder", `Verify a backup and put it into the state folder, in place of the store there.
+	var keys bool
+	cmd := subcommand(env, "restore", "FILE", "Put a backup into a state folder", `Verify a backup and put it into the state folder, in place of the store there.
 The folder keeps its tokens and its port. What the backup replaces is moved into
 a folder "replaced-1", "replaced-2" and so on beside it, and never deleted.
 
+With --keys the folder gets the tokens and keys that "state backup --keys"
+wrote: links, tokens and canvases in chats of that host work again.
+
 Stop the host first: the command fails while one uses the folder. With --json it
 prints the object of state check, for the restored store.`, func(ctx context.Context, file, from string) error {
-		r, err := restore(ctx, filepath.Dir(file), from)
+		r, err := restore(ctx, filepath.Dir(file), from, keys)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s does not exist; name a file that \"ahp-canvas state backup\" wrote", term.Printable(from))
 		}
@@ -36,13 +41,20 @@ prints the object of state check, for the restored store.`, func(ctx context.Con
 		}
 		return printReport(env, "restored", r)
 	})
+	cmd.Flags().BoolVar(&keys, "keys", false, "also put the tokens and keys of the backup into the folder")
+	return cmd
 }
 
 // restore puts the backup from into a state folder. Until the last rename the folder has
 // either the old store or none, never a part of one.
-func restore(ctx context.Context, dir, from string) (r sqlitestore.Report, err error) {
+func restore(ctx context.Context, dir, from string, keys bool) (r sqlitestore.Report, err error) {
 	if _, err := sqlitestore.Check(ctx, from); err != nil {
 		return r, err
+	}
+	if keys {
+		if err := checkKeys(from); err != nil {
+			return r, err
+		}
 	}
 	s, err := statedir.Open(dir)
 	if err != nil {
@@ -56,11 +68,16 @@ func restore(ctx context.Context, dir, from string) (r sqlitestore.Report, err e
 	if _, err := sqlitestore.Backup(ctx, from, next); err != nil {
 		return r, err
 	}
-	if err := moveAway(dir); err != nil {
+	if err := moveAway(dir, keys); err != nil {
 		return r, err
 	}
 	if err := copyFolder(filesOf(from), filepath.Join(dir, pagesFolder)); err != nil {
 		return r, err
+	}
+	if keys {
+		if err := copyKeys(keysOf(from), dir); err != nil {
+			return r, err
+		}
 	}
 	if err := os.Rename(next, statedir.StoreFile(dir)); err != nil {
 		return r, err
@@ -71,16 +88,16 @@ func restore(ctx context.Context, dir, from string) (r sqlitestore.Report, err e
 	return sqlitestore.Check(ctx, statedir.StoreFile(dir))
 }
 
-// moveAway moves the store and the files of pages into a new folder. The store's own file
+// moveAway moves the store, the files of pages and perhaps the keys into a new folder. The store's own file
 // moves first: without it, the files beside it are never applied to another store.
-func moveAway(dir string) error {
+func moveAway(dir string, keys bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	var names []string
 	for _, e := range entries { // sorted: store.db comes before store.db-lock
-		if e.Name() == pagesFolder || strings.HasPrefix(e.Name(), sqlitestore.FileName) {
+		if e.Name() == pagesFolder || strings.HasPrefix(e.Name(), sqlitestore.FileName) || keys && slices.Contains(statedir.KeyFiles(), e.Name()) {
 			names = append(names, e.Name())
 		}
 	}

@@ -25,7 +25,8 @@ func Command(env *term.Env) *cobra.Command {
 		Use:   "state",
 		Short: "Check, print, back up and restore what a host keeps",
 		Long: `Check, print, back up and restore what a host keeps: its sessions, its open
-canvases and what providers saved. Tokens are not included.
+canvases and what providers saved. Tokens are included with backup
+--keys only.
 
 check, dump and backup change nothing, and a host can run meanwhile. restore
 puts a backup into the folder of a host that was stopped.`,
@@ -51,14 +52,17 @@ missing.`, func(ctx context.Context, file, _ string) error {
 }
 
 func backupCommand(env *term.Env) *cobra.Command {
-	return subcommand(env, "backup", "FILE", "Copy the store into a new file", `Verify the store, copy it into a new file, and verify the copy. An existing file
+	var keys bool
+	cmd := subcommand(env, "backup", "FILE", "Copy the store into a new file", `Verify the store, copy it into a new file, and verify the copy. An existing file
 is not overwritten. The files of pages that agents wrote go into the folder
 FILE.pages beside it, which "state restore FILE" also reads.
 
-Tokens, the keys and records of --aam and --aam-site, and the folders of
-extensions are not copied. With --json it prints the object of state check, for
-the copy.`, func(ctx context.Context, file, to string) error {
-		r, err := backup(ctx, file, to)
+With --keys the host's tokens, the key of its links through a relay and that of
+canvases in chats go into the folder FILE.keys. Keep it as you keep a password.
+
+The keys and records of --aam and --aam-site, and the folders of extensions are
+not copied. With --json it prints the object of state check, for the copy.`, func(ctx context.Context, file, to string) error {
+		r, err := backup(ctx, file, to, keys)
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s already exists; choose another name for the copy", term.Printable(to))
 		}
@@ -67,11 +71,13 @@ the copy.`, func(ctx context.Context, file, to string) error {
 		}
 		return printReport(env, "copied", r)
 	})
+	cmd.Flags().BoolVar(&keys, "keys", false, "also copy the host's tokens and keys, into FILE.keys")
+	return cmd
 }
 
 // backup copies the store and the files of pages. A running host adds and removes files:
 // those that the copy of the store names were there before or after it was made.
-func backup(ctx context.Context, file, to string) (r sqlitestore.Report, err error) {
+func backup(ctx context.Context, file, to string, keys bool) (r sqlitestore.Report, err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return r, fs.ErrExist
 	}
@@ -81,6 +87,11 @@ func backup(ctx context.Context, file, to string) (r sqlitestore.Report, err err
 	}
 	if r, err = sqlitestore.Backup(ctx, file, to); err != nil {
 		return r, err
+	}
+	if keys {
+		if err := backupKeys(filepath.Dir(file), keysOf(to)); err != nil {
+			return r, err
+		}
 	}
 	return r, copyFolder(pages, filesOf(to))
 }

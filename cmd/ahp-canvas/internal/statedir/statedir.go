@@ -248,8 +248,15 @@ func (s *State) Tokens() (*token.Store, error) {
 	if s.file == "" {
 		return token.New(), nil
 	}
-	return token.Open(filepath.Join(filepath.Dir(s.file), "tokens.json"))
+	return token.Open(filepath.Join(filepath.Dir(s.file), tokensFile))
 }
+
+// tokensFile is the name of the file with the tokens that were created for others.
+const tokensFile = "tokens.json"
+
+// KeyFiles returns the names of the files of a state folder that open its host, or prove
+// that it is the host of its links.
+func KeyFiles() []string { return []string{hostFile, tokensFile, sealFile} }
 
 // sealFile is the name of the file with the key of sealed connections.
 const sealFile = "seal.key"

@@ -1,8 +1,6 @@
 package term
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -45,7 +43,8 @@ var hints = map[string]string{
 	mcp.CodeTokenRefused:           "Give the host's agent token with --token-file or in AHP_CANVAS_TOKEN.",
 }
 
-// Hint returns what a person can do about a failure with a code, or "".
+// Hint returns what a person can do about a failure with a code, or "". What a failure fills
+// in is in braces.
 func Hint(code string) string { return hints[code] }
 
 // HintFor is Hint with the error's candidates filled in.
@@ -55,7 +54,3 @@ func HintFor(e *canvas.Error) string {
 		"{alternatives}", strings.Join(e.Candidates, " or --host "),
 	).Replace(hints[e.Code])
 }
-
-// Codes returns the codes that have a hint, sorted. What a failure fills into a hint is in
-// braces.
-func Codes() []string { return slices.Sorted(maps.Keys(hints)) }

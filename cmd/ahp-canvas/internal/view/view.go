@@ -22,11 +22,11 @@ func Command(env *term.Env) *cobra.Command {
 		Use:   "view [LINK] | view --native FILE",
 		Short: "Show a host's canvases at local URLs, or a file as a canvas",
 		Long: `Show the canvases of a host on this machine. Each open canvas gets a loopback
-URL, for apps that can embed only such URLs. The URL has a secret: a program that
-knows it can see the canvas. LINK is a link that serve printed, also that of a
-host behind a relay. Without LINK, view shows the canvases of the host that runs
-on this machine. A link holds a token, and other users can read command lines:
-give - to read it from standard input.
+URL, for apps that can embed only such URLs. The URL has a secret: a program
+that knows it can see the canvas. LINK is a link that serve printed, also that
+of a host behind a relay. Without LINK, view shows the canvases of the host that
+runs on this machine. A link holds a token, and other users can read command
+lines: give - to read it from standard input.
 
 With --native, view offers FILE as a canvas named "editor". An agent can open
 it, change the text and save it, and this terminal shows what happens. People on

@@ -1,0 +1,61 @@
+package term
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/mcp"
+)
+
+// causes say what has happened, for each code of the host and of this program. A test finds
+// codes that are missing here.
+var causes = map[string]string{
+	canvas.CodeNotFound:            "No canvas is declared under this id.",
+	canvas.CodeInstanceNotFound:    "No canvas is open under this instance id.",
+	canvas.CodeSessionNotFound:     "The host has no such session.",
+	canvas.CodeAmbiguous:           "Several extensions declare a canvas with this id.",
+	canvas.CodeAlreadyOpen:         "The instance id is in use by another canvas, or the canvas is open with another input.",
+	canvas.CodeInputInvalid:        "The input does not fit the schema that the canvas declares; the error names the place and the rule.",
+	canvas.CodeNoHandler:           "The canvas has no action of this name.",
+	canvas.CodeReservedActionName:  `The names of actions that begin with "canvas." belong to the protocol.`,
+	canvas.CodeProviderUnavailable: "What provides the canvas cannot be reached: its program has ended, or its connection is lost.",
+	canvas.CodeHandlerError:        "The provider of the canvas answered with an error without a code of its own.",
+	canvas.CodeTimeout:             "The provider did not answer in time.",
+	canvas.CodeLimitExceeded:       "A size or a number is above its limit.",
+	canvas.CodeStoreFailed:         "The change could not be saved, for example because the disk is full.",
+	mcp.CodeInternal:               "A fault in the host.",
+	mcp.CodeUnreachable:            "Nothing answers at the host's address.",
+	mcp.CodeTokenRefused:           "The host does not accept the token.",
+	mcp.CodeRefused:                "The host does not understand the request.",
+	mcp.CodeCanceled:               "The call was canceled before it ended.",
+	CodeNoHost:                     "No host runs on this machine for this user, or none with the name.",
+	CodeAmbiguousHost:              "Several hosts run, and the command could mean more than one.",
+	CodeNotStarted:                 "The host could not start: its address or its state folder is in use, or a flag cannot work here.",
+	CodeRelayNotStarted:            "The relay could not start: its address is in use, or a flag cannot work here.",
+	CodeRelayRefused:               "The relay does not accept the host's token or name.",
+	CodeOffline:                    "The relay works, and the host of the link is not connected to it.",
+	CodeLinkRefused:                "The link is not good any more: its token was replaced, revoked or has expired, or the invitation was used.",
+	CodeChecksFailed:               "doctor or lint found something wrong.",
+	CodeFailed:                     "A failure without a code; the message describes it.",
+	"cases_failed":                 "A transcript or fixture did not go as it must.",
+	"extension_not_found":          "The host runs no extension of this name.",
+	"file_exists":                  "The file exists, and the command overwrites nothing.",
+	"interrupted":                  "The command was interrupted before it had done everything.",
+	"no_terminal":                  "The command asks a person, and its input is no terminal.",
+	"not_recordable":               "Nothing that speaks AHP answers at the target.",
+	"not_testable":                 "The host lacks what the transcripts need, so they were not played.",
+	"pin_differs":                  "The PIN was entered differently the second time.",
+	"state_broken":                 "The disk refused a write, or the store was used after that.",
+	"state_damaged":                "The store does not pass its checks: a file was changed, cut or mixed with another one.",
+	"state_full":                   "The disk is full.",
+	"state_newer":                  "A newer version of the program has written the store, in a format that this version does not know.",
+	"state_not_found":              "The folder has no store.",
+	"state_read_only":              "The folder or its files cannot be written.",
+}
+
+// Codes returns the codes of failures, sorted.
+func Codes() []string { return slices.Sorted(maps.Keys(causes)) }
+
+// Cause says what a code means.
+func Cause(code string) string { return causes[code] }

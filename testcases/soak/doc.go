@@ -1,0 +1,33 @@
+// Soak runs a host and its relay for hours under a mixed load, and checks that nothing
+// grows.
+//
+//	go run ./testcases/soak                two hours
+//	go run ./testcases/soak --for 15m      as long as you have
+//	go run ./testcases/soak --short        the form of the tests, about 30 seconds
+//
+// It builds the program and starts a relay and a host, which stores what it does on disk.
+// An agent works on a board and opens and closes canvases. People come and leave, directly
+// and through the relay, and some of them drop their connection without a word. A program
+// that provides a canvas is killed and started again, and so is the relay. One client
+// changes the title of a session at a fixed rate, and measures the time to each echo.
+//
+// # The verdict
+//
+//   - Every call succeeds that no kill can have hit. Those of the killed program and of
+//     people behind the killed relay succeed again within a minute.
+//   - Memory, goroutines, open files and disk do not grow: for each, a line is put through
+//     the measurements after the first third, which the caches of a host need to fill. It
+//     grows if its slope, less twice the standard error, is above the tolerance. Neighboring
+//     measurements depend on each other, as with the garbage collector, so the line goes
+//     through the means of twelve blocks.
+//   - After the load has ended, goroutines and open files are back at what they were before
+//     it, and a few.
+//   - The p99 at the end, from the last quarter, is at most twice that at the start and
+//     20 ms.
+//
+// The test of the package runs the short form, and a host, its relay and their clients in
+// this process by a fake clock: a part of a day, and with AHP_LONG the whole day. By a fake
+// clock there are no latencies.
+//
+// The short form prints slopes and does not judge them: its caches do not fill.
+package main
