@@ -159,6 +159,7 @@ var laterActions = map[string]covers{
 	"chat/turnStarted": both, "chat/responsePart": unprompted, "chat/turnComplete": unprompted,
 	"chat/toolCallStart": unprompted, "chat/toolCallReady": unprompted, "chat/toolCallComplete": unprompted,
 	"chat/canvasesChanged": unprompted, "canvas/stateChanged": unprompted,
+	"chat/turnCancelled": accepted, "chat/draftChanged": accepted, "chat/isReadChanged": accepted, "chat/isArchivedChanged": accepted,
 }
 
 func TestCoverage(t *testing.T) {
