@@ -33,7 +33,6 @@ func TestInOtherBrowsers(t *testing.T) {
 		t.Run("on the listener", TestFramedOnTheListener)
 		t.Run("shell", TestShellByKeyboard)
 		if long {
-			t.Run("panes", TestPanes)
 			t.Run("many", TestManyCanvases)
 			t.Run("dialogs", TestKeyboardDialogs)
 			t.Run("pictures", TestPictures)
