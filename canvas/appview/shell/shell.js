@@ -346,9 +346,9 @@ function lost() {
   view.missed();
 }
 
-/** @param {any} mine @param {any} answer @returns {boolean} whether there was something in it */
+/** @param {any} mine @param {any} answer */
 function take(mine, answer) {
-  if (at !== mine) return false;
+  if (at !== mine) return;
   if (answer.lost) lost();
   for (const { seq, reason } of answer.echoes ?? []) view.echoed(seq, reason);
   const messages = answer.messages ?? [];
@@ -365,7 +365,6 @@ function take(mine, answer) {
   }
   if (fresh.length > 0) touched = performance.now();
   if (answer.gone) failed({ code: "canvas_instance_not_found" });
-  return fresh.length > 0;
 }
 
 /** @param {any} mine @param {any} more @returns {Promise<any>} */
@@ -373,7 +372,7 @@ const sync = (mine, more) => call(SYNC, { ...canvas, view: mine.id, after: mine.
 
 /** Polls as long as the View lives. @param {any} mine */
 async function poll(mine) {
-  let idle = 0;
+  let failures = 0;
   while (at === mine) {
     if (performance.now() - touched > PAUSE_AFTER) return pause();
     const serial = performance.now() < serialUntil;
@@ -382,7 +381,8 @@ async function poll(mine) {
     try {
       const answer = sync(mine, { wait });
       if (!serial && !parallel) probe(mine);
-      idle = take(mine, await answer) ? 0 : idle + 1;
+      take(mine, await answer);
+      failures = 0;
       veilHostAnswers();
     } catch (err) {
       if (at !== mine || failed(err)) return;
@@ -390,10 +390,10 @@ async function poll(mine) {
         at = undefined;
         return void attach();
       }
-      await sleep(PACES[Math.min(idle++, 3)]);
+      await sleep(PACES[Math.min(failures++, 3)]);
       continue;
     }
-    if (performance.now() < serialUntil) await sleep(PACES[Math.min(performance.now() - touched < 5_000 ? 0 : idle, 3)]);
+    if (performance.now() < serialUntil) await sleep(PACES[[5_000, 15_000, 60_000].filter((ms) => performance.now() - touched >= ms).length]);
   }
 }
 
