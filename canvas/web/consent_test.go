@@ -147,6 +147,7 @@ func TestDownloads(t *testing.T) {
 // offered too, and the document stays.
 func TestFilesInPlaceOfDocuments(t *testing.T) {
 	for _, direct := range []bool{false, true} {
+		t.Logf("on the listener: %v", direct)
 		p, frame := showWhole(t, webtest.Start(t), direct)
 		inCanvas[any](t, frame, `globalThis.run = () => { location.href = "/made.csv"; }`)
 		pressInside(t, p)

@@ -10,8 +10,8 @@ import (
 // choose opens the menu of the first card and chooses a line.
 func choose(t *testing.T, p *webtest.Page, line string) {
 	t.Helper()
-	webtest.Eval[any](t, p, `document.querySelector(".card .more").click()`)
-	webtest.Eval[any](t, p, `[...document.querySelectorAll(".menu button")].find((b) => b.textContent === "`+line+`").click()`)
+	// At once, and again if the menu closed: a window that changes its size closes it.
+	p.Wait(t, `(() => { document.querySelector(".card .more").click(); const b = [...document.querySelectorAll(".menu button")].find((b) => b.textContent === "`+line+`"); b?.click(); return Boolean(b); })()`)
 }
 
 // TestShare: a person saves a copy after seeing its name and size, and makes a link for

@@ -111,12 +111,18 @@ func (v *chromiumView) click(ctx context.Context, selector string) error {
 	return v.do(ctx, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// unshielded waits for a point that is not on the shield of a canvas, at most a second.
+// unshielded waits for a point that is not on the shield of a canvas, at most a second, and
+// then until that is drawn: the browser's process, which decides where a press goes, learns it
+// with the next frame.
 const unshielded = `new Promise((done) => {
 	let n = 0;
-	const ask = () => document.elementFromPoint(%f, %f)?.matches(".shield") && n++ < 40 ? setTimeout(ask, 25) : done(0);
+	const drawn = () => {
+		requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)));
+		setTimeout(done, 500); // a hidden page is not drawn
+	};
+	const ask = () => document.elementFromPoint(%f, %f)?.matches(".shield") && n++ < 40 ? setTimeout(ask, 25) : drawn();
 	ask();
-})`
+}).then(() => 0)`
 
 func (v *chromiumView) mouse(ctx context.Context, way ...point) error {
 	var steps []chromedp.Action[chromedp.Void]
