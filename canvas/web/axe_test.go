@@ -75,6 +75,7 @@ const faults = `axe.run(document, { iframes: false }).then((r) => r.violations.f
 
 // TestAxe: the page has no serious accessibility fault, in any state and both themes.
 func TestAxe(t *testing.T) {
+	t.Parallel()
 	code := axe(t)
 	b := webtest.Start(t)
 	look := func(name string, p *webtest.Page) {

@@ -99,6 +99,7 @@ const noNames = "Chromium looks up no names here; TestNames sees it in Firefox"
 
 // TestHeadersMatter removes one header at a time.
 func TestHeadersMatter(t *testing.T) {
+	t.Parallel()
 	b := webtest.Start(t)
 	intact := newStage(t, b)
 	for _, o := range observations {

@@ -12,6 +12,7 @@ import (
 // A canvas that throws, floods or navigates away does not affect the page or its
 // neighbor, which still answers the agent.
 func TestNeighborsWork(t *testing.T) {
+	t.Parallel()
 	page := func(script string) map[string]string {
 		return map[string]string{"index.html": `<!doctype html><title>Bad</title><script type="module">` + script + `</script>`}
 	}

@@ -14,6 +14,7 @@ import (
 const words = `[...document.querySelectorAll("#banner:not([hidden]), .words:not([hidden]) h3, .words:not([hidden]) p, #empty:not([hidden])")].map((e) => e.innerText).join(" ").replace(/\s+/g, " ")`
 
 func TestProblemTexts(t *testing.T) {
+	t.Parallel()
 	b := webtest.Start(t)
 	at := func(id, url string) site { s := helloSite(id); s.url = url; return s }
 	for _, tt := range []struct {

@@ -53,21 +53,22 @@ func benchLook(b *testing.B, h *canvastest.Host, channel string) *benchPage {
 		b.Fatal(err)
 	}
 	say := make(chan ahp.Value, 1<<14)
-	var running sync.WaitGroup
-	running.Go(func() {
+	var saying, listening sync.WaitGroup
+	saying.Go(func() {
 		for payload := range say {
 			action := append(append([]byte(`{"type":"canvas/message","payload":`), payload...), '}')
 			h.Log.Dispatch(sub, ahp.DispatchActionParams{Channel: channel, ClientSeq: 1, Action: action})
 		}
 	})
-	running.Go(p.listen)
+	listening.Go(p.listen)
 	p.Client = bridge.NewClient(bridge.ClientOptions{Send: func(v ahp.Value) error { say <- v; return nil }})
 	b.Cleanup(func() {
-		h.Log.Leave(sub)
 		p.Close()
 		close(say)
+		saying.Wait()
+		h.Log.Leave(sub)
 		close(p.frames)
-		running.Wait()
+		listening.Wait()
 	})
 	return p
 }

@@ -3,6 +3,8 @@ package webtest
 import (
 	"os"
 	"os/exec"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -56,7 +58,7 @@ type Browser struct {
 func Start(t testing.TB, more ...string) *Browser {
 	t.Helper()
 	skipShort(t)
-	kind := shared.kind
+	kind := kindOf(t)
 	exe := find(t, kind)
 	if kind != Chromium {
 		more = nil // only Chromium has flags
@@ -76,8 +78,8 @@ func Start(t testing.TB, more ...string) *Browser {
 	return b
 }
 
-// Each runs a test once for each kind of browser. [Start] returns that kind, so the
-// test must not run in parallel with others.
+// Each runs a test once for each kind of browser, side by side. [Start] returns that kind in
+// the test and its subtests.
 func Each(t *testing.T, test func(*testing.T), of ...Kind) {
 	if len(of) == 0 {
 		t.Fatal("Each needs at least one kind of browser")
@@ -85,9 +87,8 @@ func Each(t *testing.T, test func(*testing.T), of ...Kind) {
 	skipShort(t)
 	for _, kind := range of {
 		t.Run(string(kind), func(t *testing.T) {
-			before := shared.kind
-			shared.kind = kind
-			t.Cleanup(func() { shared.kind = before })
+			t.Parallel()
+			chosen.set(t, kind)
 			find(t, kind) // skip or fail for a missing browser first
 			test(t)
 		})
@@ -96,17 +97,45 @@ func Each(t *testing.T, test func(*testing.T), of ...Kind) {
 
 // InShort lets a test use browsers in -short too. It is for the tests whose traffic runs
 // concurrent Go code, so that the race detector sees it; the others only exercise the
-// browser. The test must not run in parallel with others.
-func InShort(t testing.TB) {
-	before := shared.inShort
-	shared.inShort = true
-	t.Cleanup(func() { shared.inShort = before })
-}
+// browser.
+func InShort(t testing.TB) { inShort.set(t, true) }
 
 func skipShort(t testing.TB) {
 	t.Helper()
-	if testing.Short() && !shared.inShort {
+	if testing.Short() && inShort.get(t) == nil {
 		t.Skip("needs a browser: not in -short")
+	}
+}
+
+// What tests and their subtests have chosen.
+var chosen, inShort ofTests
+
+// kindOf returns the kind of browser of a test.
+func kindOf(t testing.TB) Kind {
+	if kind, ok := chosen.get(t).(Kind); ok {
+		return kind
+	}
+	return Chromium
+}
+
+// ofTests has a value for some tests, which is that of their subtests too.
+type ofTests struct{ byName sync.Map }
+
+func (o *ofTests) set(t testing.TB, value any) {
+	o.byName.Store(t.Name(), value)
+	t.Cleanup(func() { o.byName.Delete(t.Name()) })
+}
+
+func (o *ofTests) get(t testing.TB) any {
+	for name := t.Name(); ; {
+		if value, ok := o.byName.Load(name); ok {
+			return value
+		}
+		at := strings.LastIndexByte(name, '/')
+		if at < 0 {
+			return nil
+		}
+		name = name[:at]
 	}
 }
 

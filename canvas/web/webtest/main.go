@@ -17,12 +17,10 @@ func Main(m *testing.M) int {
 }
 
 // shared are the browsers of a package that uses Main.
-var shared = browsers{kind: Chromium}
+var shared browsers
 
 type browsers struct {
-	on      bool // set by Main before the tests
-	kind    Kind // the kind that Start returns
-	inShort bool // the test runs in -short too
+	on bool // set by Main before the tests
 
 	mu      sync.Mutex
 	byFlags map[string]*Browser

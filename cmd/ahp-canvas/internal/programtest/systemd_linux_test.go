@@ -108,6 +108,9 @@ func TestUnitsAreHardened(t *testing.T) {
 // ahp/relay/README.md, and finds no more that it leaves open.
 func TestFleetUnit(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs the program")
+	}
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd-analyze is not installed")
 	}
