@@ -2,9 +2,9 @@ package appview
 
 import "strings"
 
-// bare returns our scripts without comments and without spaces that have no meaning, and with
-// short names of private members: the shell is sent with each canvas that a chat shows. It knows as much of JavaScript as these
-// scripts use.
+// bare removes comments and needless spaces from our scripts, and shortens the names of private
+// members: the shell is sent with each canvas that a chat shows. It understands only the
+// JavaScript that these scripts use.
 func bare(script string) string {
 	b := bareScript{in: script}
 	for b.at < len(b.in) {

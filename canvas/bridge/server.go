@@ -28,8 +28,8 @@ type Options struct {
 	// View; canvas.Handle.PostTo is one. An error ends the request.
 	Send func(to canvas.View, payload ahp.Value) error
 
-	// Context returns the context that the requests of a View begin with, so that the
-	// RoundTripper knows who asks; nil is context.Background.
+	// Context returns the context of a View's requests, from which the RoundTripper can
+	// tell Views apart. nil means context.Background.
 	Context func(from canvas.View) context.Context
 
 	// Requests is the limit of a View's concurrent requests; 0 means 256.

@@ -1,7 +1,7 @@
 // @ts-check
 // A canvas's offers of files. A bar on its card, outside the frame, shows the name and the
 // size, and only the person's click saves the file. Offers are untrusted.
-import { sizeText } from "./share.js";
+import { saveFile, sizeText } from "./share.js";
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_NAME = 128; // characters
@@ -59,18 +59,9 @@ export class FileOffers {
     const focused = this.#bar.contains(document.activeElement);
     this.#bar.hidden = true;
     if (focused) this.#focus();
-    if (outcome === "saved") save(shown.name, shown.bytes);
+    if (outcome === "saved") saveFile(shown.name, shown.bytes);
     shown.resolve(outcome);
   }
-}
-
-/** Saves a file, which is never opened as a page of this origin. @param {string} name @param {ArrayBuffer} bytes */
-function save(name, bytes) {
-  const a = document.createElement("a");
-  a.href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-  a.download = name;
-  a.click();
-  setTimeout(() => URL.revokeObjectURL(a.href), 60_000);
 }
 
 /** The last segment of a name, without what could mislead a person or a file system. @param {string} name */

@@ -37,7 +37,7 @@ connects to which host and when, and the tokens with which they do, but these
 tokens open nothing at the host: a link also has a token of the host, which the
 relay does not learn. People can have an invitation instead (ahp-canvas link
 --invite), and an editor a token (ahp-canvas token create). Who serves the page
-can change it, so whoever does not trust the operator uses ahp-canvas view LINK.
+can change it: if you do not trust the operator, use ahp-canvas view LINK.
 
 Several relays can be one: give each --nats, so that they find each other's
 hosts, --advertise, so that hosts reach each, and the same --edges, and put them

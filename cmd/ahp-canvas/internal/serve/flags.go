@@ -102,7 +102,7 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 	f.StringVar(&o.uplink.tokenFile, "relay-token-file", "", "`file` with the output of \"ahp-canvas relay token\" for this host")
 	o.uplink.admin.Flags(cmd)
 	f.StringArrayVar(&o.uplink.edges, "relay-edges", nil, "`pattern` of the edges that a relay can have this host dial, as in wss://*.relay.example (repeatable; default: those that the relay lists)")
-	f.StringVar(&o.uplink.role, "relay-role", roleLink, "what clients may do that show this host no token of its own: `role` link (nothing; the link has such a token, which the relay does not learn), none (nothing; each needs an invitation or a token), read or view")
+	f.StringVar(&o.uplink.role, "relay-role", roleLink, "what clients may do without a token of this host: `role` link (nothing: links contain a token of the host, which the relay does not learn), none (nothing: each client needs an invitation or a token), read or view")
 	f.BoolVar(&o.uplink.clear, "relay-clear", false, "also accept connections that the relay's operator can read, for clients that cannot seal theirs; the link then has no key")
 	term.Must(cmd.MarkFlagFilename("relay-token-file"))
 	cmd.MarkFlagsRequiredTogether("relay", "relay-token-file")

@@ -20,7 +20,7 @@ var causes = map[string]string{
 	canvas.CodeNoHandler:           "The canvas has no action of this name.",
 	canvas.CodeReservedActionName:  `The names of actions that begin with "canvas." belong to the protocol.`,
 	canvas.CodeProviderUnavailable: "What provides the canvas cannot be reached: its program has ended, or its connection is lost.",
-	canvas.CodeHandlerError:        "The provider of the canvas answered with an error without a code of its own.",
+	canvas.CodeHandlerError:        "The provider of the canvas failed, and gave no error code.",
 	canvas.CodeTimeout:             "The provider did not answer in time.",
 	canvas.CodeLimitExceeded:       "A size or a number is above its limit.",
 	canvas.CodeStoreFailed:         "The change could not be saved, for example because the disk is full.",
