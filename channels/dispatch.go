@@ -26,9 +26,13 @@ func (l *Log) Dispatch(from *Subscriber, p ahp.DispatchActionParams) error {
 	if err == nil && kind.Check != nil {
 		err = kind.Check(from, enc.Action)
 	}
+	var refusal []byte
+	if err != nil {
+		refusal = beginRefusal(p)
+	}
 	took, owner, deliveries := time.Since(begun), "", 0
 	updated := l.Update(func(tx *Tx) error {
-		tx.deliveries = 0
+		tx.deliveries, tx.refusal = 0, refusal
 		tx.dispatch(from, kind, p, enc, err)
 		deliveries, owner = tx.deliveries, tx.owner(p.Channel)
 		return nil
@@ -78,13 +82,31 @@ func (l *Log) RefuseDispatch(from *Subscriber, p ahp.DispatchActionParams, reaso
 	if kind == nil || !from.Caps.Has(kind.Capability) {
 		return nil
 	}
+	refusal := beginRefusal(p)
 	return l.Update(func(tx *Tx) error {
+		tx.refusal = refusal
 		if tx.l.channels[p.Channel] != nil {
 			origin := ahp.Origin{ClientID: from.ClientID, ClientSeq: p.ClientSeq}
 			tx.Refuse(from, p.Channel, &ahp.EncodedAction{Raw: p.Action}, &origin, reason)
 		}
 		return nil
 	})
+}
+
+// refusalSpace is the space that a begun refusal has for its reason.
+const refusalSpace = 1 << 10
+
+// beginRefusal begins the entry that refuses a long action, which it repeats: copying it
+// under the log's lock would delay everybody. It returns nil for other actions.
+func beginRefusal(p ahp.DispatchActionParams) (b []byte) {
+	if len(p.Action) < heavy.From {
+		return nil
+	}
+	heavy.Do(len(p.Action), func() {
+		action := ahp.EncodedAction{Raw: p.Action}
+		b = beginEntry(make([]byte, 0, entrySize(p.Channel, &action)+refusalSpace), p.Channel, &action)
+	})
+	return b
 }
 
 // maxAction limits a client's action in bytes: every subscriber of its channel receives
@@ -157,7 +179,12 @@ func (tx *Tx) dispatchAbsent(from *Subscriber, kind *Kind, uri string, enc *ahp.
 // sequence number, unless its kind is Unnumbered, and changes no state; it is retained for the sender's client id.
 func (tx *Tx) Refuse(from *Subscriber, uri string, enc *ahp.EncodedAction, origin *ahp.Origin, reason string) {
 	kind := tx.l.Kind(uri)
-	e := newEntry(tx.number(kind), uri, enc, origin, reason, Sender(from))
+	var e *Entry
+	if b := tx.refusal; b != nil {
+		e, tx.refusal = endEntry(b, nil, tx.number(kind), uri, enc, origin, reason, Sender(from)), nil
+	} else {
+		e = newEntry(tx.number(kind), uri, enc, origin, reason, Sender(from))
+	}
 	e.of = tx.l.channels[uri]
 	e.frame.Init(tx.l.memory, budget.Queues, int64(e.frame.Size()))
 	// A refused message is retained with the state changes, because it answers a

@@ -30,7 +30,7 @@ const (
 // newEntry encodes the envelope by hand around the action's own bytes, because it
 // runs once for every action, under the lock.
 func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origin, reason string, to Audience) *Entry {
-	size := len(notificationHead) + action.Size() + len(ch) + len(reason) + 160
+	size := entrySize(ch, action) + len(reason)
 	var pooled *[]byte
 	if reason == "" { // refusals are retained, so they own their memory
 		pooled = buffer(size, &to)
@@ -41,11 +41,26 @@ func newEntry(seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origi
 	} else {
 		b = make([]byte, 0, size)
 	}
+	return endEntry(beginEntry(b, ch, action), pooled, seq, ch, action, origin, reason, to)
+}
+
+// entrySize is the size of an entry's notification at most, without the reason of a
+// refusal.
+func entrySize(ch string, action *ahp.EncodedAction) int {
+	return len(notificationHead) + action.Size() + len(ch) + 160
+}
+
+// beginEntry appends the part of an entry's notification that does not depend on the log.
+func beginEntry(b []byte, ch string, action *ahp.EncodedAction) []byte {
 	b = append(b, notificationHead...)
 	b = append(b, `{"channel":`...)
 	b = ahp.AppendString(b, ch)
 	b = append(b, `,"action":`...)
-	b = action.Append(b)
+	return action.Append(b)
+}
+
+// endEntry is newEntry for a notification that beginEntry has begun.
+func endEntry(b []byte, pooled *[]byte, seq int64, ch string, action *ahp.EncodedAction, origin *ahp.Origin, reason string, to Audience) *Entry {
 	b = append(b, `,"serverSeq":`...)
 	b = strconv.AppendInt(b, seq, 10)
 	if origin != nil {

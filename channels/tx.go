@@ -14,7 +14,8 @@ import (
 // only until the function that received it returns.
 type Tx struct {
 	ReadTx
-	deliveries int // of the dispatch in progress; a long entry counts as several
+	deliveries int    // of the dispatch in progress; a long entry counts as several
+	refusal    []byte // of the dispatch in progress: its entry as beginRefusal returns it
 }
 
 // ErrExists is returned by Create if the channel exists.

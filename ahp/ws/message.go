@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 	"github.com/gorilla/websocket"
 )
 
@@ -116,9 +117,15 @@ func (m *Message) RestWithin(head []byte, take func(n int) error) ([]byte, error
 			return nil, err
 		}
 		if over {
-			return bytes.Join(parts, nil), nil // unlike slices.Concat, Join does not clear the new memory
+			return joinPieces(parts), nil
 		}
 	}
+}
+
+// joinPieces copies a long message. Unlike slices.Concat, bytes.Join does not clear the new memory.
+func joinPieces(parts [][]byte) (msg []byte) {
+	heavy.Do(len(parts)*pieceSize, func() { msg = bytes.Join(parts, nil) })
+	return msg
 }
 
 // heads pools buffers for the beginnings of messages. One is taken only when a message

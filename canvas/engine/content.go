@@ -13,6 +13,7 @@ import (
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/budget"
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/engine/contentjson"
 	"github.com/ahp-canvas/ahp-canvas/channels"
@@ -229,7 +230,7 @@ func (c *Content) read(ctx context.Context, t readTarget, path canvas.ContentPat
 	case r == nil:
 		return kept.Value, kept.ETag, nil
 	}
-	v = encode(r, known && kept.ETag == r.ETag)
+	heavy.Do(len(r.Data), func() { v = encode(r, known && kept.ETag == r.ETag) })
 	c.cache.Put(k, r.ETag, v)
 	return v, r.ETag, nil
 }
@@ -257,7 +258,7 @@ func (c *Content) fetch(ctx context.Context, t readTarget, req canvas.ReadReques
 	if r.ContentType == "" {
 		r.ContentType = canvas.ContentType(at)
 	}
-	r.Text = contentjson.IsText(r.ContentType, found.Data)
+	heavy.Do(len(found.Data), func() { r.Text = contentjson.IsText(r.ContentType, found.Data) })
 	return r, nil
 }
 

@@ -92,9 +92,12 @@ func (r *Resource) encodeInto(dst, data []byte) (n, taken int) {
 	if r.Text {
 		return escape(dst, data)
 	}
-	taken = min(len(data), len(dst)/4*3) // a multiple of three but at the end
-	base64.StdEncoding.Encode(dst, data[:taken])
-	return base64.StdEncoding.EncodedLen(taken), taken
+	for taken < len(data) && len(dst)-n >= 4 {
+		took := min(len(data)-taken, (len(dst)-n)/4*3, piece) // a multiple of three but at the end
+		base64.StdEncoding.Encode(dst[n:], data[taken:taken+took])
+		n, taken = n+base64.StdEncoding.EncodedLen(took), taken+took
+	}
+	return n, taken
 }
 
 // ResourceRead encodes the result of resourceRead.

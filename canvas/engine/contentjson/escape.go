@@ -15,7 +15,7 @@ const escapeSlack = 24
 // into dst less escapeSlack bytes. It returns how many bytes it wrote and read.
 func escape(dst, src []byte) (n, taken int) {
 	for {
-		wrote, took := mark.Escape(dst[n:], src[taken:])
+		wrote, took := mark.Escape(dst[n:], src[taken:min(taken+piece, len(src))])
 		n, taken = n+wrote, taken+took
 		wrote, took = escapeFew(dst[n:], src[taken:])
 		n, taken = n+wrote, taken+took
@@ -24,6 +24,11 @@ func escape(dst, src []byte) (n, taken int) {
 		}
 	}
 }
+
+// piece is how many bytes of content the assembly gets at a time. Go cannot interrupt
+// assembly: while one goroutine is in it, a garbage collection that has begun stops all
+// others. It is a multiple of three, as base64 wants it.
+const piece = 48 << 10
 
 // few is how many bytes are escaped eight at a time before blocks are tried again.
 const few = mark.Tail

@@ -1,13 +1,12 @@
 package folder
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,8 +102,7 @@ func (f *Folder) read(at canvas.ContentPath, have string) (canvas.Content, error
 		return canvas.Content{}, err
 	}
 	if etag == "" {
-		sum := sha256.Sum256(data)
-		etag = "h" + base64.RawURLEncoding.EncodeToString(sum[:12])
+		etag = "h" + canvas.HashETag(data)
 	}
 	if etag == have {
 		return canvas.Content{ETag: etag, NotModified: true}, nil
@@ -114,6 +112,10 @@ func (f *Folder) read(at canvas.ContentPath, have string) (canvas.Content, error
 
 // maxFile is above the host's own limit, so that the host answers for larger files.
 const maxFile = 64 << 20
+
+// readPiece is how many bytes of a file are read before other goroutines run: a large file
+// keeps a processor for milliseconds.
+const readPiece = 256 << 10
 
 // readFile reads a file of at most limit bytes into a buffer of its size.
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
@@ -130,8 +132,11 @@ func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 		return nil, canvas.Errorf(canvas.CodeLimitExceeded, "%q has %d bytes; the limit is %d", filepath.Base(name), info.Size(), limit)
 	}
 	buf := make([]byte, info.Size())
-	if _, err := io.ReadFull(file, buf); err != nil {
-		return nil, err
+	for rest := buf; len(rest) > 0; rest = rest[min(readPiece, len(rest)):] {
+		if _, err := io.ReadFull(file, rest[:min(readPiece, len(rest))]); err != nil {
+			return nil, err
+		}
+		runtime.Gosched()
 	}
 	return buf, nil
 }

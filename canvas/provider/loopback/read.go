@@ -2,8 +2,6 @@ package loopback
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"io"
 	"io/fs"
@@ -134,6 +132,5 @@ func validator(h http.Header, data []byte) string {
 	if when := h.Get("Last-Modified"); when != "" {
 		return byTime + when
 	}
-	sum := sha256.Sum256(data)
-	return byHash + base64.RawURLEncoding.EncodeToString(sum[:12])
+	return byHash + canvas.HashETag(data)
 }

@@ -2,9 +2,7 @@ package mcpapp
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -123,8 +121,7 @@ func (w *web) read(ctx context.Context, req canvas.ReadRequest) (canvas.Content,
 	if err != nil {
 		return canvas.Content{}, err
 	}
-	sum := sha256.Sum256(data)
-	c := canvas.Content{Data: data, ContentType: resp.Header.Get("Content-Type"), ETag: base64.RawURLEncoding.EncodeToString(sum[:12])}
+	c := canvas.Content{Data: data, ContentType: resp.Header.Get("Content-Type"), ETag: canvas.HashETag(data)}
 	if c.ETag == req.ETag {
 		return canvas.Content{ETag: c.ETag, NotModified: true}, nil
 	}
