@@ -118,6 +118,9 @@ func fakeServer(mode, calls string) *sdk.Server {
 			_ = json.Unmarshal(r.Params.Arguments, &args)
 			awaitFile(strings.TrimPrefix(args.What, "wait:"))
 		}
+		if strings.Contains(string(r.Params.Arguments), "slowly") {
+			time.Sleep(20 * time.Millisecond) // in the server's process
+		}
 		if strings.Contains(string(r.Params.Arguments), "large") {
 			return text(strings.Repeat("x", 300<<10)), nil
 		}

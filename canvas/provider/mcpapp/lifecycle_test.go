@@ -358,19 +358,28 @@ func TestKills(t *testing.T) {
 	}
 	e := start(t)
 	e.add(e.fake("ok"))
+	e.mustOpen("fake", "") // the panel, which is stale while there is no server
+	starts := func() int { return strings.Count(e.log("fake"), " started") }
+	shown, kills := 0, 0
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range rounds {
 		answered := make(chan bool, 1)
 		go func() { // an open whose server is ended at some time, or none
-			o, err := e.openCanvas("show", fmt.Sprintf(`{"what":"round %d."}`, n))
+			o, err := e.openCanvas("show", fmt.Sprintf(`{"what":"round %d. slowly"}`, n))
 			answered <- err == nil && o.Answer != nil
 		}()
 		if random.IntN(4) > 0 {
 			<-time.After(time.Duration(random.IntN(30)) * time.Millisecond)
+			before := starts()
 			e.end()
+			e.await("another process", func() bool { return starts() > before })
+			kills++
 		}
 		has := <-answered
-		e.await("a server", func() bool { return e.availability("fake") != "stale" })
+		e.await("a server", func() bool { return e.availability("fake") == "ready" })
+		if has {
+			shown++
+		}
 		switch calls := strings.Count(e.called(), fmt.Sprintf("round %d.", n)); {
 		case calls > 1:
 			t.Fatalf("round %d: %d calls", n, calls)
@@ -378,6 +387,7 @@ func TestKills(t *testing.T) {
 			t.Fatalf("round %d: %d calls of an open that was answered with a result", n, calls)
 		}
 	}
+	t.Logf("%d rounds, %d kills, %d opens answered with a result", rounds, kills, shown)
 }
 
 // gateway is an HTTP server in front of a fake server, which can hold answers back.
