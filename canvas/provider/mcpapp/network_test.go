@@ -164,7 +164,7 @@ const ways = [["view", window], ["wrapper", parent]].flatMap(([who, w]) => { con
 	() => w.open(to + "/"), () => w.fetch(at("fetch")), () => loaded(d.body.appendChild(Object.assign(d.createElement("img"), { src: at("img") }))),
 ]; });
 (async () => {
-	await Promise.allSettled(ways.map(async (way) => way()));
+	await Promise.race([Promise.allSettled(ways.map(async (way) => way())), new Promise((go) => setTimeout(go, 10000))]);
 	parent.document.body.dataset.tried = "1";
 })();
 </script>`
