@@ -66,9 +66,9 @@ globalThis.later = (name, fn) => { run(name, fn); };
 })().catch((err) => { seen.failed = String(err); });
 `
 
-// TestAppClass: the official App class works as a View, with every method that it has, and
-// nothing that is malformed goes without an answer.
-func TestAppClass(t *testing.T) {
+// bundled returns a script with the official packages that it imports, for a page.
+func bundled(t *testing.T, script string) string {
+	t.Helper()
 	const modules = "../../../testcases/chats"
 	if _, err := os.Stat(modules + "/node_modules"); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -81,12 +81,18 @@ func TestAppClass(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := api.Build(api.BuildOptions{
-		Stdin: &api.StdinOptions{Contents: everyMethod, ResolveDir: dir}, Bundle: true, Format: api.FormatIIFE, Target: api.ESNext, LogLevel: api.LogLevelSilent,
+		Stdin: &api.StdinOptions{Contents: script, ResolveDir: dir}, Bundle: true, Format: api.FormatIIFE, Target: api.ESNext, LogLevel: api.LogLevelSilent,
 	})
 	if len(r.Errors) > 0 {
 		t.Fatal(r.Errors[0].Text)
 	}
-	script := strings.ReplaceAll(string(r.OutputFiles[0].Contents), "</script", `<\/script`)
+	return strings.ReplaceAll(string(r.OutputFiles[0].Contents), "</script", `<\/script`)
+}
+
+// TestAppClass: the official App class works as a View, with every method that it has, and
+// nothing that is malformed goes without an answer.
+func TestAppClass(t *testing.T) {
+	script := bundled(t, everyMethod)
 	inBrowser(t, func(t *testing.T) {
 		e := start(t)
 		s := e.fake("ok")
