@@ -114,6 +114,25 @@ func TestPackagedUnits(t *testing.T) {
 	}
 }
 
+// TestDocumentedInstallation checks that fresh/try.sh runs each command that the
+// documentation gives for the service.
+func TestDocumentedInstallation(t *testing.T) {
+	t.Parallel()
+	script, found := strings.Split(text(t, "fresh/try.sh"), "\n"), 0
+	for line := range strings.Lines(text(t, "../internal/docs/pages/operate.md")) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "sudo ") {
+			continue
+		}
+		found++
+		if !slices.ContainsFunc(script, func(s string) bool { return strings.Contains(s, line) }) {
+			t.Errorf("fresh/try.sh does not run %q", line)
+		}
+	}
+	if found < 12 {
+		t.Errorf("found %d commands", found)
+	}
+}
+
 // metrics returns what hosts and relays publish.
 func metrics(t *testing.T) map[string]bool {
 	t.Helper()

@@ -23,4 +23,5 @@ ln -s pts/ptmx dev/ptmx
 mkdir -p old
 pivot_root . old
 umount -l /old
+mount --make-rshared / # systemd moves the folders of credentials into its services
 exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb /lib/systemd/systemd

@@ -18,8 +18,13 @@ machines=""
 end() {
   for pid in $machines; do kill -9 "$pid" 2>/dev/null || true; done
   wait || true
-  for group in "$cgroups"/ahp-fresh-*; do
-    [ ! -d "$group" ] || find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true
+  for group in "$cgroups/ahp-fresh-$$"-*; do
+    [ -d "$group" ] || continue
+    for _ in $(seq 100); do # its processes end in a moment
+      find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true
+      [ -d "$group" ] || break
+      sleep 0.1
+    done
   done
   rm -rf "$work"
 }
