@@ -22,6 +22,7 @@ import { lookAt, startLook } from "./look.js";
 import { openMenu } from "./menu.js";
 import { Mounts } from "./mounts.js";
 import { decodeKey } from "./noise.js";
+import { prepareOffline } from "./offline.js";
 import { Panel } from "./panel.js";
 import { startPeople } from "./people.js";
 import { Pictures } from "./pictures.js";
@@ -61,7 +62,7 @@ const timeline = new Timeline(session, client.clientId, (method, params) => clie
 const attention = new Attention(showCard, () => retitled());
 const undo = new UndoBar((method, params) => client.request(method, params), (c, a) => client.dispatch(c, a));
 const problems = new Problems({
-  host, key, view, session, token: () => token, state: () => state, cards, note: (text) => timeline.note(text), ready: () => askPeople(),
+  host, key, view, session, token: () => token, state: () => state, cards, note: (text) => timeline.note(text), ready: () => { askPeople(); prepareOffline(); },
   retry: () => client.retryNow(), gallery: () => gallery.open(),
 });
 const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params), host ? showHealth : () => {});
