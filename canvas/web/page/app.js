@@ -284,7 +284,7 @@ followAddress(show);
 drawIcons(document);
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
-startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
+startTheme(byId("theme"), () => { cards.forEach((card) => card.setTheme()); switcher.drawPictures(); pictures.themed(cards).then(() => switcher.drawPictures()); });
 if (!host && !LOOKING) watchHealth(); // a relay does not know its hosts' stores: see startPeople
 document.body.dataset.connection = "connecting"; // first.js: the page runs
 // No top-level await: WebKit does not report the errors of a module that has one.
