@@ -107,6 +107,41 @@ func TestFleetRollingRestart(t *testing.T) {
 	f.rollingRestart(t, hosts, clients, rounds)
 }
 
+// TestFleetRestartsUnnoticed restarts the relays of a fleet one after the other under clients of
+// the Go client and a host with requests of every kind in both directions. The clients move: no
+// request fails, and each is done once.
+func TestFleetRestartsUnnoticed(t *testing.T) {
+	t.Parallel()
+	f := newRealFleet(t, "--drain", "100s")
+	a := makeRelayed(f.m)
+	a.key, _ = f.m.signedKey(f.dir, "laptop")
+	a.at, a.dialer = "ws://"+fleetName+"/", f.dial
+	a.connect(t)
+	done := make(chan struct{})
+	wait := a.load(t, done)
+	for range runs(1, 5) {
+		for i, e := range f.edges {
+			after(500 * time.Millisecond)
+			if code := e.stop(); code != 0 {
+				t.Errorf("edge %d ended with %d:\n%s", i, code, e.errs)
+			}
+			at := time.Now()
+			f.restart(t, i)
+			a.answered(t, at)
+		}
+	}
+	close(done)
+	wait()
+	a.drain(t)
+	a.compareStates(t)
+	for _, c := range []*tally{a.invokes, a.opens, a.messages, a.reads, a.titles, a.sessions} {
+		c.check(t)
+		if n := c.unanswered(); n != 0 {
+			t.Errorf("%d of %s failed", n, c.what)
+		}
+	}
+}
+
 // TestFleetBehindHAProxy does the same with the load balancer and its configuration that
 // ahp/relay/README.md has.
 func TestFleetBehindHAProxy(t *testing.T) {
