@@ -69,8 +69,8 @@ func (e *Edge) moveIdle() (left, waiting int) {
 	left, waiting = len(e.lanes), e.waiting
 	e.mu.Unlock()
 	for _, l := range all {
-		if !l.notified {
-			l.notified = true
+		if l.noticed.IsZero() {
+			l.noticed = time.Now()
 			l.host.Ping(noticeDrain)
 		}
 		l.move(l.host)

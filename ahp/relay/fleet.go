@@ -168,16 +168,17 @@ func (t *traffic) from(client bool) (note func()) {
 
 // idle reports whether the lane can end with no answer on its way, as far as an edge can
 // know: it does not read messages. A lane is silent from the first call that sees it so. The
-// caller holds the write lock of the host's end. known: the host has answered the notice.
+// caller holds the write lock of the host's end. known: the client
+// stays until the edge closes the lane.
 func (t *traffic) idle(known bool) bool {
 	now := time.Now()
 	if last := t.last.Load(); last != t.seen || t.since.IsZero() {
 		t.seen, t.since = last, now
 	}
-	if t.seen&1 == 1 || !known {
+	if t.seen&1 == 1 {
 		return now.Sub(t.since) >= unanswered
 	}
-	return now.Sub(t.since) >= quiet
+	return known && now.Sub(t.since) >= quiet
 }
 
 // move closes a joined lane if it is idle and its client does not move away. What its client sends from then on does not reach
@@ -188,7 +189,7 @@ func (l *lane) move(host *ws.Conn) {
 		return
 	}
 	closed := host.CloseIf(moved.Code, moved.Reason, func() bool {
-		if !l.traffic.idle(answer == laneStays) {
+		if !l.traffic.idle(answer == laneStays || time.Since(l.noticed) >= unanswered) {
 			return false
 		}
 		l.client.Close(moved.Code, moved.Reason) // before the host's end, whose reason would become the client's

@@ -39,7 +39,7 @@ type lane struct {
 
 	hostReturned chan struct{} // receives when the host registers, see startup.go
 	traffic      traffic
-	notified     bool         // the host knows that the edge drains; used by Drain alone
+	noticed      time.Time    // when the host was notified that the edge drains; used by Drain alone
 	answer       atomic.Int32 // of the host to that: unknown, stays or moves
 }
 
