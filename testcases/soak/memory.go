@@ -11,7 +11,7 @@ import (
 )
 
 // memoryParts are the names of what memory returns. They say where the memory of a host is:
-// a host whose resident memory grows while its heap does not may have read more of its own
+// a host whose resident memory grows while its heap does not may have read more of the
 // program from the disk, or SQLite may hold it.
 var memoryParts = []string{"host heap unused", "host Go besides", "host outside Go", "host mapped files"}
 
