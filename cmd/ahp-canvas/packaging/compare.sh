@@ -28,6 +28,15 @@ if command -v rpm >/dev/null; then
   rpm -qpl "$release"/ahp-canvas_*_linux_"${arch}".rpm 2>/dev/null | sort >"$work/release"
   equal rpm
   rpm -K "$release"/ahp-canvas_*_linux_"$arch".rpm
+  # Into an empty folder, where no shell could run the scripts and rpm knows no other package.
+  if [ "$(id -u)" = 0 ]; then
+    rpm --root "$work/root" --install --nodeps --noscripts "$release"/ahp-canvas_*_linux_"$arch".rpm
+    [ -f "$work/root/usr/lib/systemd/system/ahp-canvas.service" ] || fail "the rpm installs no unit"
+    rpm --root "$work/root" --verify --nodeps --noscripts ahp-canvas || fail "what the rpm installed is not what it lists"
+    "$work/root/usr/bin/ahp-canvas" version
+    rpm --root "$work/root" --erase --noscripts ahp-canvas
+    [ ! -e "$work/root/usr/bin/ahp-canvas" ] || fail "the removal of the rpm leaves the program"
+  fi
 else
   echo "NOT DONE: rpm is not installed, so nothing read the rpm"
 fi
