@@ -24,7 +24,7 @@ var notBackedUp = map[string]string{
 }
 
 // TestBackupIsWhole compares the files that a host with everything writes into its state
-// folder with those that a backup with keys restores: each is there, with its content.
+// folder with those that a backup with keys restores: it has each of them, with its content.
 func TestBackupIsWhole(t *testing.T) {
 	t.Parallel()
 	needNode(t)
@@ -50,7 +50,7 @@ func TestBackupIsWhole(t *testing.T) {
 	s.stop(syscall.SIGTERM)
 
 	restored := filepath.Join(t.TempDir(), "restored")
-	for range 2 { // on a new machine, and over what is there
+	for range 2 { // on a new machine, and over the first
 		h.m.do(0, "state", "restore", "--keys", copied, "--state", restored)
 	}
 	for _, name := range before {

@@ -36,7 +36,7 @@ func extensionsOf(backup string) string { return backup + ".extensions" }
 // the key, signatures, payments and the site's store.
 const aamFolder = "aam"
 
-// siteStore is the name of the site's store in it, which needs a copy of its own.
+// siteStore is the name of the site's store in it, which is copied as a store.
 const siteStore = "site.db"
 
 // backupKeys copies the keys of the host that uses a folder, and what it has of AAM. Each
