@@ -131,8 +131,12 @@
 // "x-ahp-canvas/ws": 1, sockets.js (served in front of shim.js) replaces the class of each
 // document and frame of the canvas by one that behaves as the browser's, and sends its
 // messages on a port to the app page: one port for each document, which the outer frame
-// passes on. Workers keep the browser's class, whose WebSockets fail. A url of another
-// server is left to the browser's class and the canvas's policy.
+// passes on. Dedicated workers have it too: sw.js inserts sockets.js into the app's scripts,
+// and the document's Worker class into those of blobs; their messages pass through the
+// document that created them. single.js inserts it into single documents, which have the
+// app's address or a relative url for it. A shared worker and a worker of a data: url keep
+// the browser's class, whose WebSockets fail. A url of another server is left to the
+// browser's class and the canvas's policy.
 //
 //	document to page  {t:"open", id, path, host?, protocols}  {t:"close", id, code?, reason?}
 //	                  {t:"send", id, binary, more, bytes}                  a part of at most 32 KiB
