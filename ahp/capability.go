@@ -10,6 +10,25 @@ const CapabilityCanvas = "canvas"
 // the host adds it to connections of a later version.
 const CapabilityChat = "x-ahp-canvas/chat"
 
+// CapabilityMove lets the host ask a client to move to another connection, without failing
+// what is under way (ahp/PROTOCOL.md section 2h).
+const CapabilityMove = "x-ahp-canvas/move"
+
+// MethodMove is the notification with which a host asks a client to move: the relay that
+// forwards its connection is about to end.
+const MethodMove = "x-ahp-canvas/move"
+
+// MetaMoved is the member of reconnect's _meta, true, with which a client that moves asks the
+// host to keep its other connection until everything on it is answered.
+const MetaMoved = "x-ahp-canvas/moved"
+
+// Moves reports whether a _meta has MetaMoved.
+func Moves(meta map[string]Value) bool {
+	var moved bool
+	raw, ok := meta[MetaMoved]
+	return ok && Unmarshal(raw, &moved) == nil && moved
+}
+
 // ClientCapabilities is the capabilities member of initialize. A capability is
 // declared if its member is an object. Unknown names are ignored, whatever their
 // values, because a later version might define them.

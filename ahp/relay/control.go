@@ -159,6 +159,7 @@ func (c *control) openLane(ctx context.Context, offer message) (*ws.Conn, LaneIn
 	if err != nil {
 		return nil, LaneInfo{}, nil, err
 	}
+	drained := onDrain(conn) // before anything is read
 	late := time.AfterFunc(u.opts.Handshake, func() { conn.Close(ws.CodePolicy, "no opening message") })
 	defer late.Stop()
 	defer context.AfterFunc(ctx, func() { conn.Close(hostGoingAway.Code, hostGoingAway.Reason) })()
@@ -174,7 +175,7 @@ func (c *control) openLane(ctx context.Context, offer message) (*ws.Conn, LaneIn
 		conn.Wait()
 		return nil, LaneInfo{}, nil, errors.New("relay: " + limitReasons[RefusedClient])
 	}
-	return conn, LaneInfo{Lane: offer.Lane, Subject: m.Subject, ClientID: m.ClientID, Person: m.Person}, release, nil
+	return conn, LaneInfo{Lane: offer.Lane, Subject: m.Subject, ClientID: m.ClientID, Person: m.Person, OnDrain: drained}, release, nil
 }
 
 // readOpen reads the first message of a lane.

@@ -12,9 +12,10 @@ const drainInterval = 50 * time.Millisecond
 
 // Drain prepares an edge for Close. From then on the edge accepts no new lanes and
 // registrations (ws.CodeGoingAway), and it asks its hosts to register elsewhere. It still
-// passes offers for hosts that have not moved, so that edges find them. Drain closes a lane
-// once the host spoke last and the lane was silent for a moment, and returns when all have
-// ended, or when ctx is canceled; Close ends the rest.
+// passes offers for hosts that have not moved, so that edges find them. It notifies the host of
+// each lane ([LaneInfo].OnDrain). A client that moves to another lane ends this one when it has
+// its answers. Drain closes the others once the host spoke last and the lane was silent for a
+// moment. It returns when all have ended, or when ctx is canceled; Close ends the rest.
 //
 // accepting, if not nil, is called once no host has to dial back anymore: the server's
 // listeners can be closed then.
@@ -68,6 +69,10 @@ func (e *Edge) moveIdle() (left, waiting int) {
 	left, waiting = len(e.lanes), e.waiting
 	e.mu.Unlock()
 	for _, l := range all {
+		if l.noticed.IsZero() {
+			l.noticed = time.Now()
+			l.host.Ping(noticeDrain)
+		}
 		l.move(l.host)
 	}
 	return left, waiting

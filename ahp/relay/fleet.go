@@ -72,11 +72,73 @@ func clientName(g Grant) string {
 }
 
 // quiet is how long a lane of a draining edge must be silent before it is closed, unless the
-// client spoke last: then its answer can take up to unanswered.
+// client spoke last: then its answer can take up to unanswered. A host that does not answer
+// the notice of a drain within that time is one that does not know it.
 const (
 	quiet      = 250 * time.Millisecond
 	unanswered = 5 * time.Second
 )
+
+// Payloads of pings on the host's end of a lane: the edge's when it drains, and the host's
+// answers.
+const (
+	noticeDrain = "ahp-relay drain"
+	noticeMoves = "ahp-relay moves" // the client leaves the lane when it has its answers
+	noticeStays = "ahp-relay stays" // the client does not know of drains
+)
+
+const (
+	laneStays = 1 + iota
+	laneMoves
+)
+
+// answered takes the host's answer to the notice of a drain.
+func (l *lane) answered(notice string) {
+	switch notice {
+	case noticeMoves:
+		l.answer.Store(laneMoves)
+	case noticeStays:
+		l.answer.Store(laneStays)
+	}
+}
+
+// onDrain returns the function of LaneInfo.OnDrain for the host's end of a lane. Until it is
+// called, the answer is that the client stays.
+func onDrain(conn *ws.Conn) func(func(answer func(moves bool))) {
+	answer := func(moves bool) {
+		if moves {
+			conn.Ping(noticeMoves)
+		} else {
+			conn.Ping(noticeStays)
+		}
+	}
+	var mu sync.Mutex
+	var serve func(answer func(moves bool))
+	drains := false
+	conn.OnPing(func(notice string) {
+		if notice != noticeDrain {
+			return
+		}
+		mu.Lock()
+		drains = true
+		do := serve
+		mu.Unlock()
+		if do == nil {
+			answer(false)
+		} else {
+			do(answer)
+		}
+	})
+	return func(do func(answer func(moves bool))) {
+		mu.Lock()
+		late := drains
+		serve = do
+		mu.Unlock()
+		if late {
+			do(answer)
+		}
+	}
+}
 
 var moved = &ws.CloseError{Code: ws.CodeGoingAway, Reason: "the relay moves this connection"}
 
@@ -106,8 +168,9 @@ func (t *traffic) from(client bool) (note func()) {
 
 // idle reports whether the lane can end with no answer on its way, as far as an edge can
 // know: it does not read messages. A lane is silent from the first call that sees it so. The
-// caller holds the write lock of the host's end.
-func (t *traffic) idle() bool {
+// caller holds the write lock of the host's end. known: the client
+// stays until the edge closes the lane.
+func (t *traffic) idle(known bool) bool {
 	now := time.Now()
 	if last := t.last.Load(); last != t.seen || t.since.IsZero() {
 		t.seen, t.since = last, now
@@ -115,14 +178,18 @@ func (t *traffic) idle() bool {
 	if t.seen&1 == 1 {
 		return now.Sub(t.since) >= unanswered
 	}
-	return now.Sub(t.since) >= quiet
+	return known && now.Sub(t.since) >= quiet
 }
 
-// move closes a joined lane if it is idle. What its client sends from then on does not reach
+// move closes a joined lane if it is idle and its client does not move away. What its client sends from then on does not reach
 // the host.
 func (l *lane) move(host *ws.Conn) {
+	answer := l.answer.Load()
+	if answer == laneMoves {
+		return
+	}
 	closed := host.CloseIf(moved.Code, moved.Reason, func() bool {
-		if !l.traffic.idle() {
+		if !l.traffic.idle(answer == laneStays || time.Since(l.noticed) >= unanswered) {
 			return false
 		}
 		l.client.Close(moved.Code, moved.Reason) // before the host's end, whose reason would become the client's

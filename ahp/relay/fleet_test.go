@@ -127,6 +127,7 @@ func TestAnEdgeDrains(t *testing.T) {
 			e.Drain(context.Background(), func() { close(accepting) })
 		}()
 		within(t, accepting)
+		host.Ping(noticeStays) // as an uplink answers the notice
 		if data, err := control.ReadMessage(); err != nil || !strings.Contains(string(data), typeDrain) {
 			t.Errorf("the host got %s, %v", data, err)
 		}
@@ -150,6 +151,72 @@ func TestAnEdgeDrains(t *testing.T) {
 			t.Errorf("closed after %s", d)
 		}
 		within(t, drained)
+	})
+}
+
+// A draining edge leaves a lane to a client that moves away, however silent it is. A host that
+// does not answer the notice is one that does not know it.
+func TestAClientMovesAwayFromADrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, late := range []bool{false, true} { // whether the host asks for the drain after it has begun
+			n := inMemory()
+			e := startEdge(t, n, EdgeOptions{})
+			asked, begun := make(chan func(bool), 1), make(chan struct{})
+			u := startUplink(t, n, UplinkOptions{Serve: func(ctx context.Context, c *ws.Conn, lane LaneInfo) {
+				if late {
+					<-begun
+				}
+				lane.OnDrain(func(answer func(bool)) { asked <- answer })
+				echo(ctx, c, lane)
+			}})
+			u.await(t, Registered)
+			c := dialHost(t, n, "laptop", userToken, ws.Options{})
+			synctest.Wait()
+			drained := make(chan struct{})
+			go func() { defer close(drained); e.Drain(context.Background(), nil) }()
+			synctest.Wait()
+			close(begun)
+			if late {
+				wantEcho(t, c, "read") // the notice waits for the reader
+			}
+			(<-asked)(true)
+			time.Sleep(20 * time.Second)
+			if s := e.Stats(); s.Lanes != 1 {
+				t.Fatalf("late %v: the lane ended: %+v", late, s)
+			}
+			wantEcho(t, c, "still here")
+			c.Close(ws.CodeNormal, "")
+			within(t, drained)
+			if err := u.stop(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A host that does not know the notice of a drain has time to answer it; then its lanes are
+// closed as before.
+func TestAnOlderHostAtADrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := inMemory()
+		e := startEdge(t, n, EdgeOptions{})
+		u := startUplink(t, n, UplinkOptions{Serve: func(ctx context.Context, c *ws.Conn, lane LaneInfo) {
+			c.OnPing(func(string) {})
+			echo(ctx, c, lane)
+		}})
+		u.await(t, Registered)
+		c := dialHost(t, n, "laptop", userToken, ws.Options{})
+		wantEcho(t, c, "joined")
+		began, drained := time.Now(), make(chan struct{})
+		go func() { defer close(drained); e.Drain(context.Background(), nil) }()
+		wantClose(t, c, moved.Code, moved.Reason)
+		if d := time.Since(began); d < unanswered || d > unanswered+2*drainInterval {
+			t.Errorf("closed after %s", d)
+		}
+		within(t, drained)
+		if err := u.stop(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp/trace"
@@ -38,6 +39,8 @@ type lane struct {
 
 	hostReturned chan struct{} // receives when the host registers, see startup.go
 	traffic      traffic
+	noticed      time.Time    // when the host was notified that the edge drains; used by Drain alone
+	answer       atomic.Int32 // of the host to that: unknown, stays or moves
 }
 
 // serveClient accepts a client and makes a lane for it. It reports errors after
@@ -282,6 +285,7 @@ func (e *Edge) serveLane(w http.ResponseWriter, r *http.Request, id string) {
 		l.end(noAnswer) // the secret is used up
 		return
 	}
+	conn.OnPing(l.answered)
 	hello := message{Type: typeOpen, Subject: l.grant.Subject, ClientID: l.grant.ClientID, Person: l.person}
 	if e.fleet != nil {
 		hello.Client, hello.Lanes = clientName(l.grant), cmp.Or(l.grant.Lanes, e.opts.LanesPerClient)

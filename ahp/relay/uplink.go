@@ -86,6 +86,11 @@ type LaneInfo struct {
 	// disclose, and the opened link, if the relay tells it apart. It is "" from an older relay. It is for limits and records, and proves
 	// nothing.
 	Person string
+	// OnDrain sets what happens when the lane's edge drains, before the lane ends. drain must
+	// call answer, in time or later: moves reports whether the client will leave the lane
+	// itself, having another one. The edge does not close the lane then until the drain's
+	// time is up. Without OnDrain the answer is no. drain must not wait.
+	OnDrain func(drain func(answer func(moves bool)))
 }
 
 // State is the state of an uplink.

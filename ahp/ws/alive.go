@@ -35,6 +35,9 @@ func (w *writer) queueControl(payload string, pong bool) {
 		w.pong, w.pongDue = append(w.pong[:0], payload...), true
 	} else {
 		w.pingDue = true
+		if payload != "" { // a ping without a payload only asks for an answer, which this one has, too
+			w.ping = append(w.ping[:0], payload...)
+		}
 	}
 	if !w.controlRunning {
 		w.controlRunning = true
@@ -65,7 +68,8 @@ func (w *writer) takeControl() []byte {
 		frames = appendFrame(frames, opPong|bitFinal, w.pong, w.client)
 	}
 	if w.pingDue {
-		frames = appendFrame(frames, opPing|bitFinal, nil, w.client)
+		frames = appendFrame(frames, opPing|bitFinal, w.ping, w.client)
+		w.ping = nil
 	}
 	w.pongDue, w.pingDue = false, false
 	w.controlRunning = frames != nil
@@ -77,6 +81,22 @@ func (w *writer) takeControl() []byte {
 // network. An end that the reader does not read is alive.
 func (c *Conn) Alive(within time.Duration) bool {
 	return c.out.nc.silence() <= within || c.out.nc.acknowledged(within)
+}
+
+// Ping sends a ping with a payload of at most 125 bytes, and returns at once. Of several that
+// wait to be sent, the newest is.
+func (c *Conn) Ping(payload string) { c.out.queueControl(payload, false) }
+
+// OnPing has the reader call received with the payload of each further ping that has one.
+// received must not wait.
+func (c *Conn) OnPing(received func(payload string)) { c.onPing.Store(&received) }
+
+// pinged answers a ping.
+func (c *Conn) pinged(payload string) {
+	c.out.queueControl(payload, true)
+	if received := c.onPing.Load(); received != nil && payload != "" {
+		(*received)(payload)
+	}
 }
 
 // Probe sends a ping and closes the connection with CodeDead if the other end is not alive

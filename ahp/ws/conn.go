@@ -56,6 +56,8 @@ type Conn struct {
 	ahead     []byte        // what ReadAhead read; guarded by reading
 	peeked    *peeked       // what IsBinary found; guarded by reading
 	sealed    *sealed       // nil on a clear connection
+
+	onPing atomic.Pointer[func(payload string)]
 }
 
 func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Conn {
@@ -67,7 +69,7 @@ func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Con
 	nc.sealed.Store(true)
 	c.out.wg.Add(1)
 	c.readLimit.Store(c.out.opts.ReadLimit)
-	wsc.SetPingHandler(func(payload string) error { c.out.queueControl(payload, true); return nil })
+	wsc.SetPingHandler(func(payload string) error { c.pinged(payload); return nil })
 	wsc.SetPongHandler(nil)
 	wsc.SetCloseHandler(func(int, string) error { return nil })
 	c.out.mu.Lock()

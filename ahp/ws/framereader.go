@@ -134,7 +134,7 @@ func broken(how string) *CloseError { return &CloseError{Code: CodeProtocol, Rea
 func (c *Conn) handleControl(opcode byte, body []byte) *CloseError {
 	switch {
 	case opcode == opPing:
-		c.out.queueControl(string(body), true)
+		c.pinged(string(body))
 	case opcode != opClose:
 	case len(body) == 0:
 		return &CloseError{Code: CodeNoStatus, Remote: true}

@@ -25,6 +25,7 @@ type writer struct {
 	cause          *CloseError
 	pong           []byte // the payload of the newest ping
 	pongDue        bool
+	ping           []byte // the payload of the next ping
 	pingDue        bool
 	controlRunning bool // a goroutine runs writeControl
 	alive          *time.Timer

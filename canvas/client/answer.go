@@ -19,16 +19,16 @@ import (
 const maxAnswer = 4<<20 - 1<<10
 
 // handle starts a request of the host. It runs on the reader and does not wait.
-func (p *provided) handle(req *peer.Request) {
+func (p *provided) handle(l *link, req *peer.Request) {
 	switch {
 	case !p.c.declarations.hasProvided():
 		req.Fail(ahp.Errorf(ahp.CodeMethodNotFound, "this client provides no canvases"))
 	case req.Method == canvas.CanvasOpen.Name:
-		answer(p, req, func(q canvas.CanvasOpenParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.open)
+		answer(p, l, req, func(q canvas.CanvasOpenParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.open)
 	case req.Method == canvas.CanvasInvokeAction.Name:
-		answer(p, req, func(q canvas.CanvasInvokeActionParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.invoke)
+		answer(p, l, req, func(q canvas.CanvasInvokeActionParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.invoke)
 	case req.Method == canvas.CanvasClose.Name:
-		answer(p, req, func(q canvas.CanvasCloseParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.close)
+		answer(p, l, req, func(q canvas.CanvasCloseParams) instanceKey { return instanceKey{q.Channel, q.InstanceID} }, p.close)
 	case req.Method == ahp.ResourceRead.Name:
 		req.GoContent(func(ctx context.Context) { p.content(ctx, req) })
 	default:
@@ -37,14 +37,14 @@ func (p *provided) handle(req *peer.Request) {
 }
 
 // answer runs a request of an instance after the earlier ones.
-func answer[P, R any](p *provided, req *peer.Request, keyOf func(P) instanceKey, run func(context.Context, instanceKey, *slot, P) (R, error)) {
+func answer[P, R any](p *provided, l *link, req *peer.Request, keyOf func(P) instanceKey, run func(context.Context, instanceKey, *slot, P) (R, error)) {
 	var params P
 	if err := req.Decode(&params); err != nil {
 		req.Fail(err)
 		return
 	}
 	key := keyOf(params)
-	s, prev, done := p.enter(key)
+	s, prev, done := p.enter(key, l)
 	req.Go(func(ctx context.Context) {
 		defer p.leave(key, s, done)
 		ctx, cancel := context.WithTimeout(ctx, p.c.opts.Timeout)

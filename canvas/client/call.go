@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 )
 
 // Call sends a request and waits for its result. An error of the host is an
@@ -13,10 +14,11 @@ import (
 // [*Closed] and is not repeated.
 func Call[P, R any](ctx context.Context, c *Client, m ahp.Method[P, R], params P) (R, error) {
 	var result R
-	l, err := c.liveLink(m.Name)
+	l, err := c.takeLink(ctx, m.Name)
 	if err != nil {
 		return result, err
 	}
+	defer c.giveLink(l)
 	return call(ctx, l, m, params)
 }
 
@@ -65,15 +67,46 @@ func callRaw(ctx context.Context, l *link, method string, params any) (ahp.Value
 	return raw, named(method, err)
 }
 
-// liveLink returns the current connection for a call of a method.
-func (c *Client) liveLink(method string) (*link, error) {
-	c.mu.Lock()
+// takeLink returns the current connection for a call of a method, or the next one while the
+// client moves to it. The caller must call giveLink after the call.
+func (c *Client) takeLink(ctx context.Context, method string) (*link, error) {
+	if err := c.unheld(ctx); err != nil {
+		return nil, fmt.Errorf("call %s: %w", method, err)
+	}
 	defer c.mu.Unlock()
 	l, err := c.live()
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", method, err)
 	}
+	l.calls++
 	return l, nil
+}
+
+func (c *Client) giveLink(l *link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.calls--; l.calls == 0 && l.unused != nil {
+		close(l.unused)
+		l.unused = nil
+	}
+}
+
+// unheld waits until the client does not move, and locks the mutex. After an error it is not
+// locked.
+func (c *Client) unheld(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		held := c.held
+		if held == nil {
+			return nil
+		}
+		c.mu.Unlock()
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // refused reports whether the host answered with an error.
@@ -85,11 +118,15 @@ func refused(err error) bool {
 // Notify sends a notification. Use [Client.Dispatch] for actions that have a Go
 // type.
 func Notify[P any](c *Client, n ahp.Notification[P], params P) error {
-	c.mu.Lock()
+	_ = c.unheld(context.Background()) // a move is limited in time
+	defer c.mu.Unlock()
 	l, err := c.live()
-	c.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("notify %s: %w", n.Name, err)
 	}
-	return l.peer.Notify(n.Name, params)
+	frame, err := peer.Notification(n.Name, params)
+	if err == nil {
+		l.peer.Push(frame)
+	}
+	return err
 }

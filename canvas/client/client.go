@@ -29,7 +29,8 @@ type Client struct {
 	// frames and locks provided: nothing waits.
 	mu      sync.Mutex
 	closed  bool
-	link    *link // the newest connection that was opened; never nil after Dial
+	link    *link         // the newest connection that was opened; never nil after Dial
+	held    chan struct{} // while the client moves to another connection, nothing is sent; closed then, and nil
 	version string
 	secret  string // that a new connection shows to be this client
 	server  *ahp.ServerInfo

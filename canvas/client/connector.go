@@ -2,8 +2,11 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/ahp/peer"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 )
@@ -100,8 +103,145 @@ func (k *connector) dial(ctx context.Context) (*link, error) {
 			return nil, fmt.Errorf("seal: %w", err)
 		}
 	}
-	l := &link{c: k.c, ended: make(chan struct{})}
+	l := &link{c: k.c, ended: make(chan struct{}), over: make(chan struct{})}
 	l.peer = peer.New(conn, l, k.c.opts.peer())
 	l.peer.Start()
 	return l, nil
 }
+
+// errCannotMove: nothing can be resumed, so that a new connection would not have the old state.
+var errCannotMove = errors.New("the client has received no state yet")
+
+// moveTime limits each step of a move, during which nothing is sent.
+const moveTime = 10 * time.Second
+
+// move moves the client from a connection that is about to end to another one. It opens that
+// first. Then nothing is sent for two round trips: the client waits until the host has handled
+// what was sent, and resumes on the new connection. Calls that wait for their answer keep the
+// old one, which ends with the last of them. If the new connection cannot be opened, the client
+// stays; if it then fails, the client reconnects as from a lost one.
+func (k *connector) move(l *link) {
+	b := NewBackoff()
+	for moved := false; !moved; {
+		timer := time.NewTimer(b.NextBackOff()) // not all clients of a relay at once
+		select {
+		case <-timer.C:
+		case <-l.ended:
+			timer.Stop()
+			return
+		case <-k.c.ctx.Done():
+			timer.Stop()
+			return
+		}
+		var err error
+		if moved, err = k.moveOnce(l); err != nil {
+			k.c.opts.Logger.Info("cannot move to another connection", "err", err)
+		}
+	}
+	k.leave(l)
+}
+
+// moveOnce reports whether the client has left l.
+func (k *connector) moveOnce(l *link) (moved bool, err error) {
+	c := k.c
+	ctx, cancel := context.WithTimeout(c.ctx, c.opts.Timeout)
+	defer cancel()
+	select {
+	case k.turn <- struct{}{}:
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	defer func() { <-k.turn }()
+	if c.ctx.Err() != nil || l.peer.Err() != nil {
+		return true, ErrClosed // there is nothing to move
+	}
+	next, err := k.dial(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err = k.hold(ctx, l); err == nil {
+		c.mu.Lock()
+		uris := c.feed.mirror.followed()
+		c.mu.Unlock()
+		h := handshake{c: c, link: next, uris: uris, from: l}
+		if err = h.run(ctx); err != nil {
+			l.peer.Close(ws.CodeNormal, "") // the client reconnects
+			moved = true
+		}
+	}
+	if err != nil {
+		next.close()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !l.left {
+		l.holding = false
+		c.feed.dispatches.release(l)
+	}
+	if err != nil && l.left && l.cause != nil && c.link == l {
+		c.feed.dispatches.failAll(l.cause)
+	}
+	if c.held != nil {
+		close(c.held)
+		c.held = nil
+	}
+	return moved || err == nil, err
+}
+
+// hold stops sending, and waits until the host has handled what was sent in order.
+func (k *connector) hold(ctx context.Context, l *link) error {
+	ctx, cancel := context.WithTimeout(ctx, moveTime)
+	defer cancel()
+	c := k.c
+	c.mu.Lock()
+	if _, err := c.live(); err != nil || c.link != l {
+		c.mu.Unlock()
+		return errors.New("the connection has ended")
+	}
+	c.held, l.holding = make(chan struct{}), true
+	subscribed := make(chan struct{})
+	if l.subscribing == 0 {
+		close(subscribed)
+	} else {
+		l.subscribed = subscribed
+	}
+	c.mu.Unlock()
+	select {
+	case <-subscribed:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	_, err := call(ctx, l, ahp.Ping, ahp.PingParams{Channel: ahp.RootURI})
+	return err
+}
+
+// leave waits for the answers on a connection that the client has left, and lets the host end
+// it: a ping there says that the client waits for no more.
+func (k *connector) leave(l *link) {
+	unused := make(chan struct{})
+	k.c.mu.Lock()
+	if l.calls == 0 {
+		close(unused)
+	} else {
+		l.unused = unused
+	}
+	k.c.mu.Unlock()
+	select {
+	case <-unused:
+		_, _ = call(k.c.ctx, l, ahp.Ping, ahp.PingParams{Channel: ahp.RootURI})
+	case <-l.ended:
+	case <-k.c.ctx.Done():
+	}
+	late := time.NewTimer(leaveTime)
+	defer late.Stop()
+	select {
+	case <-l.ended:
+	case <-late.C:
+	case <-k.c.ctx.Done():
+	}
+	l.close()
+	close(l.over)
+}
+
+// leaveTime is how long the host has for its own requests on a connection that the client left.
+const leaveTime = time.Minute

@@ -30,10 +30,11 @@ type Content struct {
 // with canvas.CanvasReadResource.
 func (c *Client) ReadResource(ctx context.Context, channel, uri string) (Content, error) {
 	method := canvas.CanvasReadResource.Name
-	l, err := c.liveLink(method)
+	l, err := c.takeLink(ctx, method)
 	if err != nil {
 		return Content{}, err
 	}
+	defer c.giveLink(l)
 	raw, payload, err := l.peer.CallPayload(ctx, method, canvas.CanvasReadResourceParams{Channel: channel, URI: uri}, payloadOfContent)
 	switch {
 	case err != nil && refused(err):

@@ -17,6 +17,8 @@ type dispatches struct {
 	limit    int
 	timeout  time.Duration
 
+	held []peer.Frame // to be sent when the client has moved, in order
+
 	seq     int64 // the last clientSeq; increases over all connections, so that a late echo matches no other dispatch
 	waiting map[int64]*Dispatched
 }
@@ -47,8 +49,20 @@ func (s *dispatches) send(l *link, d *Dispatched, action ahp.Value) error {
 		defer s.mu.Unlock()
 		s.finish(d, fmt.Errorf("dispatch %s: %w", d.tag, ErrUnanswered))
 	})
-	l.peer.Push(frame)
+	if l.holding {
+		s.held = append(s.held, frame)
+	} else {
+		l.peer.Push(frame)
+	}
 	return nil
+}
+
+// release sends the actions that were dispatched while the client moved.
+func (s *dispatches) release(l *link) {
+	for _, frame := range s.held {
+		l.peer.Push(frame)
+	}
+	s.held = nil
 }
 
 // echoed finishes the dispatch of which an envelope is the echo or refusal.
@@ -78,6 +92,7 @@ func (s *dispatches) finish(d *Dispatched, err error) {
 
 // failAll fails the dispatches of a connection that has ended.
 func (s *dispatches) failAll(cause error) {
+	s.held = nil
 	for _, d := range s.waiting {
 		s.finish(d, fmt.Errorf("dispatch %s: %w", d.tag, cause))
 	}

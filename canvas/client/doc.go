@@ -44,6 +44,11 @@
 //
 // A channel that no longer exists is an [EventGone].
 //
+// A relay that is about to stop lets a client with Options.Backoff move (ahp/PROTOCOL.md
+// section 2h): it opens another connection, resumes there, and keeps the old one until what
+// was asked on it is answered. Nothing fails or is repeated; calls and dispatches of that
+// moment are sent a little later.
+//
 // With Options.Backoff, the client calls Reconnect automatically, after a wait that
 // grows with each failure. With [NewBackoff] the wait is about half of the time that
 // the host has been unreachable, between 0.1 and 7.5 s. A connection that lasted 2 s

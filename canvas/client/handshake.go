@@ -16,6 +16,7 @@ type handshake struct {
 	c    *Client
 	link *link
 	uris []string // the channels to follow
+	from *link    // the connection from which the client moves; nil is none
 }
 
 // run sends reconnect, if the mirror has something to resume from, and otherwise
@@ -24,7 +25,13 @@ type handshake struct {
 func (h *handshake) run(ctx context.Context) error {
 	h.c.mu.Lock()
 	seen, secret := h.c.feed.mirror.seen, h.c.secret
+	if h.from != nil {
+		h.from.left = true // what it still delivers is in the replay
+	}
 	h.c.mu.Unlock()
+	if h.from != nil && seen == 0 {
+		return errCannotMove
+	}
 	opts := &h.c.opts
 	if seen > 0 {
 		answered := false
@@ -33,10 +40,13 @@ func (h *handshake) run(ctx context.Context) error {
 				Channel: ahp.RootURI, ClientID: opts.ClientID, LastSeenServerSeq: seen, Subscriptions: nonNil(h.uris), Meta: meta,
 			}, func(result ahp.ReconnectResult) error {
 				answered = true
+				if h.from != nil {
+					return h.resumed(result) // the host could call the client all the time
+				}
 				return h.finish(h.resumed(result))
 			})
 		})
-		if answered || !refused(err) {
+		if answered || !refused(err) || h.from != nil {
 			return err
 		}
 		opts.Logger.Info("the host cannot resume; initializing", "err", err)
@@ -53,12 +63,16 @@ func (h *handshake) run(ctx context.Context) error {
 // Options.HostToken for the challenge with which the host answers the first attempt.
 func (h *handshake) prove(secret string, send func(meta map[string]ahp.Value) error) error {
 	opts := &h.c.opts
+	base := ahp.ResumeMeta(secret)
+	if h.from != nil && base != nil {
+		base[ahp.MetaMoved] = ahp.Value("true")
+	}
 	if opts.HostToken == "" {
-		return send(ahp.ResumeMeta(secret))
+		return send(base)
 	}
 	show := func(shown ahp.ShownToken) error {
 		meta := map[string]ahp.Value{ahp.MetaToken: ahp.MustMarshal(shown)}
-		maps.Copy(meta, ahp.ResumeMeta(secret))
+		maps.Copy(meta, base)
 		return send(meta)
 	}
 	err := show(ahp.ShownToken{})
@@ -152,6 +166,7 @@ func (h *handshake) replayed(result ahp.ReconnectResult) error {
 // client's mutex.
 func (h *handshake) use() {
 	h.c.link = h.link
+	h.c.feed.dispatches.release(h.link)
 	for _, uri := range h.uris {
 		if h.c.feed.mirror.channels[uri] == nil {
 			h.link.unsubscribe(uri)

@@ -19,6 +19,15 @@ type link struct {
 	// Guarded by the client's mutex.
 	broken *ProtocolError // the host broke a rule; nothing more is handled
 	cause  error          // why the connection ended; nil before that
+
+	holding     bool          // the client moves away: nothing is sent but a ping
+	left        bool          // the client has moved away: only requests and answers are handled
+	calls       int           // with takeLink
+	unused      chan struct{} // closed when there are no calls; nil if nothing waits for that
+	subscribing int           // calls of Subscribe
+	subscribed  chan struct{} // closed when there are none; nil if nothing waits for that
+
+	over chan struct{} // closed when all goroutines of a connection have ended that the client moved away from
 }
 
 // Handle handles a message of the host. It runs on the reader and does not wait.
@@ -35,13 +44,13 @@ func (l *link) Handle(_ context.Context, req *peer.Request) {
 
 func (l *link) handleRequest(req *peer.Request) {
 	l.c.mu.Lock()
-	current := l.current()
+	current := l.current() || l.left
 	l.c.mu.Unlock()
 	if !current {
 		req.Fail(ahp.Errorf(ahp.CodeInvalidRequest, "%s arrived before the result of the handshake", req.Method))
 		return
 	}
-	l.c.provided.handle(req)
+	l.c.provided.handle(l, req)
 }
 
 func (l *link) handleAction(req *peer.Request) {
@@ -73,6 +82,12 @@ func (l *link) handleNotice(req *peer.Request) {
 	_ = req.Decode(&p) // a notification without a channel is valid too
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
+	if l.current() && req.Method == ahp.MethodMove {
+		if l.c.opts.Backoff != nil && !l.c.closed {
+			l.c.work.Go(func() { l.c.connector.move(l) })
+		}
+		return
+	}
 	if l.current() {
 		l.c.feed.publish(Event{Kind: EventNotice, Channel: p.Channel, Type: req.Method, Raw: req.Params, size: len(req.Params)})
 	}
@@ -80,7 +95,7 @@ func (l *link) handleNotice(req *peer.Request) {
 
 // current reports whether messages of the link change the mirror: not before its
 // handshake, and not after the host broke a rule. It is called under the mutex.
-func (l *link) current() bool { return l.c.link == l && l.broken == nil }
+func (l *link) current() bool { return l.c.link == l && l.broken == nil && !l.left }
 
 // fail closes the connection because the host broke a rule.
 func (l *link) fail(err error) {
@@ -102,7 +117,7 @@ func (l *link) Closed(err error) {
 	if l.broken != nil {
 		l.cause = l.broken
 	}
-	if l.c.link == l {
+	if l.c.link == l && (!l.left || l.c.held == nil) { // otherwise the move ends first
 		if l.broken != nil {
 			l.c.feed.mirror.restart(0) // the mirror must not be resumed from
 		}

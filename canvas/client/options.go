@@ -85,6 +85,9 @@ func (o Options) withDefaults() Options {
 	}
 	o.Versions = slices.Clone(o.Versions)
 	o.Capabilities = maps.Clone(o.Capabilities)
+	if o.Backoff != nil && len(o.Capabilities) > 0 {
+		o.Capabilities[ahp.CapabilityMove] = ahp.Value("{}")
+	}
 	o.Subscriptions = slices.Clone(o.Subscriptions)
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
 	o.Dispatches = cmp.Or(o.Dispatches, 1024)

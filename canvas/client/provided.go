@@ -32,14 +32,16 @@ func newProvided(c *Client) provided {
 // slot orders the requests of one instance.
 type slot struct {
 	// tail is closed when the newest request is done. All requests in it come from
-	// one connection, because a resume waits for the requests of the previous one.
+	// one connection, because a resume waits for the requests of the previous one; or from
+	// two, if the client moved.
 	tail     chan struct{}
+	from     *link     // of the newest request
 	instance *instance // nil: not open
 }
 
 // enter adds a request to its instance's queue. It runs after prev is closed, and
 // closes done.
-func (p *provided) enter(key instanceKey) (s *slot, prev, done chan struct{}) {
+func (p *provided) enter(key instanceKey, l *link) (s *slot, prev, done chan struct{}) {
 	done = make(chan struct{})
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +52,30 @@ func (p *provided) enter(key instanceKey) (s *slot, prev, done chan struct{}) {
 		p.slots[key] = s
 	}
 	prev, s.tail = s.tail, done
+	if old := s.from; old != nil && old != l {
+		prev = p.endOf(prev, old)
+	}
+	s.from = l
 	return s, prev, done
+}
+
+// endOf returns a channel that is closed when a request of a connection is done, or can run no
+// more because the connection has ended.
+func (p *provided) endOf(request chan struct{}, l *link) chan struct{} {
+	select {
+	case <-request:
+		return request
+	default:
+	}
+	end := make(chan struct{})
+	p.c.work.Go(func() {
+		defer close(end)
+		select {
+		case <-request:
+		case <-l.over:
+		}
+	})
+	return end
 }
 
 // leave ends a request, and removes the slot if it is unused.

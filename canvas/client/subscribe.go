@@ -12,7 +12,7 @@ import (
 // when it arrives. If the host answers that the channel does not exist, the client
 // no longer follows it.
 func (c *Client) Subscribe(ctx context.Context, uri string) (Snapshot, error) {
-	sub, err := c.beginSubscribe(uri)
+	sub, err := c.beginSubscribe(ctx, uri)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("subscribe: %w", err)
 	}
@@ -34,8 +34,10 @@ type subscription struct {
 }
 
 // beginSubscribe records a subscription before it is sent.
-func (c *Client) beginSubscribe(uri string) (*subscription, error) {
-	c.mu.Lock()
+func (c *Client) beginSubscribe(ctx context.Context, uri string) (*subscription, error) {
+	if err := c.unheld(ctx); err != nil {
+		return nil, err
+	}
 	defer c.mu.Unlock()
 	l, err := c.live()
 	if err != nil {
@@ -43,6 +45,8 @@ func (c *Client) beginSubscribe(uri string) (*subscription, error) {
 	}
 	ch := c.feed.mirror.add(uri)
 	ch.pending++
+	l.calls++
+	l.subscribing++
 	return &subscription{c, l, uri, ch}, nil
 }
 
@@ -77,8 +81,13 @@ func (s *subscription) confirmed(raw *ahp.Snapshot) (Snapshot, error) {
 // end undoes the subscription if it failed, unless another Subscribe is pending,
 // which then decides.
 func (s *subscription) end(err error) {
+	defer s.c.giveLink(s.link)
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
+	if s.link.subscribing--; s.link.subscribing == 0 && s.link.subscribed != nil {
+		close(s.link.subscribed)
+		s.link.subscribed = nil
+	}
 	s.ch.pending--
 	if err == nil || !s.isFollowed() || s.ch.pending > 0 {
 		return

@@ -67,9 +67,20 @@ func (h *Host) serveFrom(addr netip.Prefix, socket *ws.Conn, grant ws.Grant) {
 // Options.MaxConnections.
 func (h *Host) ServeSocket(socket *ws.Conn, grant ws.Grant) { h.serveSocket(socket, grant, nil) }
 
+// ServeLane is ServeSocket for a connection through a relay. onDrain is OnDrain of its
+// relay.LaneInfo: when the relay is about to stop, the host asks the client to move to
+// another connection, and no request fails.
+func (h *Host) ServeLane(socket *ws.Conn, grant ws.Grant, onDrain func(drain func(answer func(moves bool)))) {
+	h.serveLane(socket, grant, nil, onDrain)
+}
+
 // serveSocket is ServeSocket that calls ended, if it is not nil, when the connection has
 // ended.
 func (h *Host) serveSocket(socket *ws.Conn, grant ws.Grant, ended func()) {
+	h.serveLane(socket, grant, ended, nil)
+}
+
+func (h *Host) serveLane(socket *ws.Conn, grant ws.Grant, ended func(), onDrain func(drain func(answer func(moves bool)))) {
 	h.entering.Lock() // two connections must not both be the last one below the limit
 	defer h.entering.Unlock()
 	if h.server.Stats().Connections >= h.opts.MaxConnections {
@@ -82,5 +93,5 @@ func (h *Host) serveSocket(socket *ws.Conn, grant ws.Grant, ended func()) {
 		return
 	}
 	grant.Role = cmp.Or(grant.Role, RoleView)
-	h.server.ServeThen(socket, grant, ended)
+	h.server.ServeLane(socket, grant, ended, onDrain)
 }

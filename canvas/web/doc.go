@@ -52,7 +52,12 @@
 //	layout.js   which canvases are panes, in which order; layoutdraw.js: puts them there; layoutsize.js: sizes, and what the browser keeps
 //	switcher.js the tabs and the list of all canvases; entries.js: what they show; pictures.js: what each canvas looked like
 //	timeline.js the list of what happened
+//	offline.js  installs the service worker of the page's origin
 //	theme.js, ui.js, direct.js
+//
+// The folder offline has that worker. It answers only navigations to the page that failed
+// over the network, with one page that it contains: the page says that the host cannot be
+// reached, and opens the canvases when it answers. The worker stores nothing.
 //
 // On a content host: frame.js (the outer frame), sw.js (the service worker, with
 // documents.js in front of it), shim.js (the first script in each document of a canvas:

@@ -17,9 +17,13 @@ import (
 // that wraps a *ws.CloseError if the client is not connected, or the context's.
 func (s *Server) Call(ctx context.Context, clientID string, within time.Duration, method string, params any) (ahp.Value, error) {
 	c := s.clients.newest(clientID)
+	for c != nil && !c.beginCall() {
+		c = s.clients.newest(clientID) // the client moved in between
+	}
 	if c == nil {
 		return nil, fmt.Errorf("call %s: %w", method, &ws.CloseError{Code: ws.CodeLost, Reason: "the client is not connected"})
 	}
+	defer c.endCall()
 	return c.peer.CallWithin(ctx, within, method, params)
 }
 

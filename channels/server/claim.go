@@ -137,11 +137,13 @@ func (cl *client) admits(c *conn, proven bool) error {
 	return nil
 }
 
-// replace closes the connections that a newer one of the same client replaces. They have
-// left their channels when it returns.
-func (s *Server) replace(old []*conn) {
+// replace closes the connections that a newer one of the same client replaces, unless the
+// client moved to it. They have left their channels when it returns.
+func (s *Server) replace(old []*conn, moved bool) {
 	for _, c := range old {
-		c.peer.Close(ws.CodeReplaced, "another connection of this client took over")
+		if !moved {
+			c.peer.Close(ws.CodeReplaced, "another connection of this client took over")
+		}
 		s.log.Leave(c.sub)
 	}
 }

@@ -166,14 +166,14 @@ func (t *clients) leave(cl *client) {
 	}
 }
 
-// newest returns the newest connection of a client whose handshake is answered, or
-// nil.
+// newest returns the newest connection of a client whose handshake is answered and
+// from which it has not moved away, or nil.
 func (t *clients) newest(id string) *conn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if cl := t.known[id]; cl != nil {
 		for _, c := range slices.Backward(cl.conns) {
-			if c.answered.Load() {
+			if c.answered.Load() && !c.moving.left.Load() {
 				return c
 			}
 		}

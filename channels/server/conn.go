@@ -22,6 +22,7 @@ type conn struct {
 	peer   *peer.Peer
 
 	waiting pending // messages that are being handled
+	moving  moving
 
 	tokenEnded atomic.Bool // the token ended: the client leaves without a grace period
 	answered   atomic.Bool // the answer to the handshake is queued
@@ -103,6 +104,9 @@ func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 		c.detach(m, req)
 	default:
 		m.call(ctx, c, req)
+		if m.Info.Name == ahp.Ping.Name {
+			c.pinged()
+		}
 	}
 }
 
@@ -144,6 +148,9 @@ func (c *conn) mismatched(m Method, req *peer.Request) {
 // returned. The server's Close waits for it.
 func (c *conn) Closed(err error) {
 	s := c.server
+	if c.moving.left.Load() {
+		c.moving.note(c, func(m *moving) { m.late.Stop() })
+	}
 	if ws.CodeOf(err) == ws.CodeSlow {
 		s.slow.Add(1)
 	}

@@ -65,7 +65,7 @@ func initialize(ctx context.Context, c *conn, req *peer.Request) {
 	}
 	c.opening = nil
 	c.answered.Store(true)
-	c.server.replace(old)
+	c.server.replace(old, false)
 	c.reachable()
 }
 
@@ -103,6 +103,7 @@ func (c *conn) abort(req *peer.Request, err error) {
 // client come after it from now on.
 func (c *conn) reachable() {
 	c.answered.Store(true)
+	c.askToMove()
 	c.server.report(c.sub.ClientID)
 }
 
@@ -142,6 +143,7 @@ func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 		req.Fail(err)
 		return
 	}
+	moves := ahp.Moves(p.Meta)
 	c.subscribed(len(p.Subscriptions))
 	err = c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
@@ -150,6 +152,12 @@ func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
 		replyResumption(req, &r)
+		if moves { // behind the answer, so that a request of the host finds one of the two connections
+			c.answered.Store(true)
+			for _, o := range old {
+				o.leave()
+			}
+		}
 		c.countSubscriptions(&tx.ReadTx)
 		return nil
 	})
@@ -159,7 +167,7 @@ func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 	}
 	c.opening = nil
 	c.answered.Store(true)
-	c.server.replace(old)
+	c.server.replace(old, moves)
 	c.server.clientGone(p.ClientID, c.server.clientSubscribed(p.ClientID))
 	c.reachable()
 }

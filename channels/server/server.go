@@ -175,6 +175,12 @@ func (s *Server) Serve(socket *ws.Conn, grant ws.Grant) { s.ServeThen(socket, gr
 // ServeThen is Serve that calls then, if it is not nil, once the connection has ended.
 // then must not wait.
 func (s *Server) ServeThen(socket *ws.Conn, grant ws.Grant, then func()) {
+	s.ServeLane(socket, grant, then, nil)
+}
+
+// ServeLane is ServeThen for a connection through a relay. It passes a function to onDrain, if
+// that is not nil: the function for relay.LaneInfo.OnDrain, which asks the client to move.
+func (s *Server) ServeLane(socket *ws.Conn, grant ws.Grant, then func(), onDrain func(drain func(answer func(moves bool)))) {
 	c := &conn{server: s, grant: grant, id: s.log.NextConn(), then: then}
 	if s.roles {
 		c.rights = access.For(grant.Role)
@@ -194,6 +200,9 @@ func (s *Server) ServeThen(socket *ws.Conn, grant ws.Grant, then func()) {
 	s.live[c] = struct{}{}
 	c.opening = &opening{timer: time.AfterFunc(s.handshake, c.neverOpened)}
 	c.peer.Start()
+	if onDrain != nil {
+		onDrain(c.drained)
+	}
 }
 
 // opens reports whether a token still grants what it did.

@@ -16,6 +16,9 @@ const TIMEOUT = 35_000; // ms for a response
 const PROBE_TIMEOUT = 3_000; // ms for the ping after the computer slept or changed networks
 const OPEN_TIMEOUT = 10_000; // ms for the WebSocket to open
 const PING_INTERVAL = 20_000; // ms
+const MOVE = "x-ahp-canvas/move", MOVED = "x-ahp-canvas/moved";
+const MOVE_WITHIN = 30_000; // ms that a move waits for requests of web apps, which would fail
+const LEFT_FOR = 60_000; // ms that a connection is kept after a move
 const PERSONAL = ["token_unknown", "invitation_used", "role_required"]; // codes of a handshake that a relay's host refuses
 
 export const UNVERIFIED = 4999; // our own close code: the listener did not prove that it is our host
@@ -42,7 +45,9 @@ export class RPCError extends Error {
  *   missing: (channel: string, reason: string) => void,
  *   request: (method: string, params: any) => Promise<any> | undefined,
  *   made: (token: string) => void,
- * }} Listener missing: the page is not subscribed to a channel that it asked for; subscribe asks again
+ *   busy: () => boolean,
+ *   moved: () => void,
+ * }} Listener busy: whether something would fail if the connection were another one; moved: it is another one; missing: the page is not subscribed to a channel that it asked for; subscribe asks again
  */
 
 export class Client {
@@ -51,7 +56,10 @@ export class Client {
 
   #url; #listener; #protocols; #seal;
   /** @type {WebSocket | SealedSocket | undefined} */ #socket;
-  /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number }>} */ #pending = new Map();
+  /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number, socket: any }>} */ #pending = new Map();
+  /** @type {any[] | undefined} what is sent after a move, while nothing is sent */ #held;
+  /** @type {Envelope[] | undefined} actions that arrived before the result of their handshake was handled */ #early;
+  #moving = false;
   /** @type {Set<string>} */ #channels = new Set();
   #token = "";
   #ready = false;
@@ -127,12 +135,19 @@ export class Client {
 
   /** @param {string} method @param {any} params @param {number} [deadline] ms @returns {Promise<any>} */
   request(method, params, deadline = TIMEOUT) {
+    return this.#requestOn(this.#socket, method, params, deadline);
+  }
+
+  /** @param {any} socket @param {string} method @param {any} params @param {number} [deadline] ms @param {boolean} [now] also while nothing is sent @returns {Promise<any>} */
+  #requestOn(socket, method, params, deadline = TIMEOUT, now = false) {
     return new Promise((resolve, reject) => {
-      if (this.#socket?.readyState !== WebSocket.OPEN) return reject(new Error("there is no connection to the host"));
+      if (socket?.readyState !== WebSocket.OPEN) return reject(new Error("there is no connection to the host"));
       const id = ++this.#lastId;
       const timer = setTimeout(() => this.#takePending(id)?.reject(new Error("the host did not answer in time")), deadline);
-      this.#pending.set(id, { resolve, reject, timer });
-      this.#send({ id, method, params: { channel: ROOT, ...params } });
+      this.#pending.set(id, { resolve, reject, timer, socket });
+      const message = { id, method, params: { channel: ROOT, ...params } };
+      if (now) this.#sendOn(socket, message);
+      else this.#send(message);
     });
   }
 
@@ -145,14 +160,108 @@ export class Client {
       if (!known) return this.#wait(known === false ? UNVERIFIED : 1006);
     }
     this.#dialed = true;
-    const protocols = [...this.#protocols, `bearer.${this.#token}`];
-    const socket = this.#seal ? new SealedSocket(this.#url, protocols, this.#seal.key, this.#seal.host) : new WebSocket(this.#url, protocols);
+    const socket = this.#dial();
     this.#socket = socket;
+    this.#early = [];
     let opened = false;
     const late = setTimeout(() => socket.close(), OPEN_TIMEOUT); // a browser would try for minutes
     socket.onopen = () => { opened = true; clearTimeout(late); this.#handshake(); };
-    socket.onmessage = (/** @type {{ data: string }} */ { data }) => this.#receive(parse(data));
-    socket.onclose = (/** @type {{ code: number }} */ { code }) => { clearTimeout(late); this.#lost(opened, code, again); };
+    socket.onmessage = (/** @type {{ data: string }} */ { data }) => this.#receive(socket, parse(data));
+    socket.onclose = (/** @type {{ code: number }} */ { code }) => { clearTimeout(late); this.#ended(socket, opened, code, again); };
+  }
+
+  /** @returns {any} a WebSocket or a SealedSocket */
+  #dial() {
+    const protocols = [...this.#protocols, `bearer.${this.#token}`];
+    return this.#seal ? new SealedSocket(this.#url, protocols, this.#seal.key, this.#seal.host) : new WebSocket(this.#url, protocols);
+  }
+
+  /** @param {any} socket @param {boolean} opened @param {number} code @param {boolean} again */
+  #ended(socket, opened, code, again) {
+    if (this.#socket === socket) this.#lost(opened, code, again);
+    else this.#fail(socket);
+  }
+
+  /** Fails the requests that a connection has not answered. @param {any} socket */
+  #fail(socket) {
+    for (const [id, call] of [...this.#pending]) if (call.socket === socket) this.#takePending(id)?.reject(new Error("the connection to the host was lost before it answered: it is not known whether this was done"));
+  }
+
+  /** Moves to another connection, because the relay is about to end this one. @param {any} old */
+  async #move(old) {
+    if (this.#moving) return;
+    this.#moving = true;
+    for (let tries = 0, until = Date.now() + MOVE_WITHIN; this.#socket === old && this.#ready;) {
+      await new Promise((done) => setTimeout(done, Math.min(FIRST_WAIT * GROWTH ** tries, LONGEST_WAIT) * (0.5 + Math.random())));
+      if (this.#listener.busy() && Date.now() < until) continue;
+      tries++;
+      if (this.#socket === old && this.#ready) await this.#moveFrom(old);
+    }
+    this.#moving = false;
+  }
+
+  /** Opens another connection, and leaves this one for it. @param {any} old */
+  async #moveFrom(old) {
+    const next = this.#dial();
+    /** @type {Envelope[]} */
+    const early = [];
+    const open = await new Promise((done) => {
+      const late = setTimeout(() => next.close(), OPEN_TIMEOUT);
+      next.onopen = () => { clearTimeout(late); done(true); };
+      next.onclose = (/** @type {{ code: number }} */ { code }) => { clearTimeout(late); done(false); this.#ended(next, true, code, true); };
+      next.onmessage = (/** @type {{ data: string }} */ { data }) => {
+        const m = parse(data);
+        if (m.method === "action" && this.#socket !== next) early.push(m.params);
+        else this.#receive(next, m);
+      };
+    });
+    if (!open || this.#socket !== old || !this.#ready) return next.close();
+    this.#held = [];
+    let leaving = false;
+    try {
+      await this.#requestOn(old, "ping", {}, OPEN_TIMEOUT, true); // the host has handled what was sent before
+      if (this.#socket !== old || !this.#ready) throw new Error("the connection has ended");
+      leaving = true;
+      this.#early = []; // of the old connection from here on: the answer has them, too
+      const asked = [...this.#channels];
+      this.#resumed(await this.#show("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked }, next), asked);
+    } catch {
+      next.close();
+      if (leaving) old.close(); // and connect again
+      else this.#release();
+      return;
+    }
+    if (this.#socket !== old || !this.#ready) return next.close();
+    this.#socket = next;
+    this.#since = Date.now();
+    this.#early = undefined;
+    for (const e of early) this.#apply(e);
+    this.#release();
+    this.#listener.moved();
+    this.#leave(old);
+  }
+
+  /** Sends what was held. */
+  #release() {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of held) {
+      const call = message.method === undefined ? undefined : this.#pending.get(message.id);
+      if (call) call.socket = this.#socket;
+      this.#sendOn(this.#socket, message);
+    }
+  }
+
+  /** Waits for the answers on a connection, which the host then ends: a ping says so. @param {any} old */
+  #leave(old) {
+    const late = setTimeout(() => old.close(), LEFT_FOR);
+    const check = setInterval(() => {
+      const open = old.readyState === WebSocket.OPEN;
+      if (open && [...this.#pending.values()].some((call) => call.socket === old)) return;
+      clearInterval(check);
+      if (open) this.#requestOn(old, "ping", {}, LEFT_FOR, true).catch(() => {});
+      else clearTimeout(late);
+    }, 50);
   }
 
   async #handshake() {
@@ -165,6 +274,9 @@ export class Client {
       this.#socket?.close();
       return;
     }
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const e of early) this.#apply(e);
     this.#ready = true;
     this.#since = Date.now();
     this.#listener.status({ state: "ready" });
@@ -181,13 +293,18 @@ export class Client {
       if (err instanceof RPCError) return false;
       throw err;
     }
+    this.#resumed(r, asked);
+    return true;
+  }
+
+  /** @param {any} r the result of reconnect @param {string[]} asked */
+  #resumed(r, asked) {
     if (r.type === "replay") {
       for (const envelope of r.actions) this.#apply(envelope);
       for (const channel of r.missing) this.#drop(channel);
     } else {
       this.#applySnapshots(r.snapshots, asked);
     }
-    return true;
   }
 
   /** @param {string[]} asked */
@@ -197,7 +314,7 @@ export class Client {
       protocolVersions: VERSIONS,
       initialSubscriptions: asked,
       locale: navigator.language,
-      capabilities: { canvas: {}, "x-ahp-canvas/look": {} },
+      capabilities: { canvas: {}, "x-ahp-canvas/look": {}, [MOVE]: {} },
     });
     const secret = r._meta?.[RESUME];
     if (typeof secret === "string") this.#meta = { [RESUME]: secret };
@@ -210,10 +327,11 @@ export class Client {
     this.#applySnapshots(r.snapshots, asked);
   }
 
-  /** Sends a handshake, and proves the token of this browser if it has one. @param {string} method @param {any} params */
-  async #show(method, params) {
+  /** Sends a handshake, and proves the token of this browser if it has one. @param {string} method @param {any} params @param {any} [next] the connection to which the client moves */
+  async #show(method, params, next) {
     const { token, invitation } = this.#person;
-    const send = (/** @type {any} */ shown) => this.request(method, { ...params, _meta: shown ? { ...this.#meta, [TOKEN]: shown } : this.#meta });
+    const meta = next && this.#meta ? { ...this.#meta, [MOVED]: true } : this.#meta;
+    const send = (/** @type {any} */ shown) => this.#requestOn(next ?? this.#socket, method, { ...params, _meta: shown ? { ...meta, [TOKEN]: shown } : meta }, TIMEOUT, true);
     if (!token) return send(invitation && { invitation });
     try {
       return await send({ id: "" });
@@ -247,11 +365,17 @@ export class Client {
     if (this.#channels.has(envelope.channel)) this.#listener.action(envelope);
   }
 
-  /** @param {any} m */
-  #receive(m) {
-    if (m.method === "action") return this.#apply(m.params);
+  /** @param {any} socket @param {any} m */
+  #receive(socket, m) {
+    if (m.method === "action") {
+      if (socket !== this.#socket) return; // the connection was left: the new one delivers it
+      if (this.#early) this.#early.push(m.params);
+      else this.#apply(m.params);
+      return;
+    }
+    if (m.method === MOVE && socket === this.#socket) this.#move(socket);
     if (m.method !== undefined) {
-      if (m.id !== undefined) this.#answer(m);
+      if (m.id !== undefined) this.#answer(socket, m);
       return;
     }
     const call = this.#takePending(m.id);
@@ -259,9 +383,8 @@ export class Client {
     else call?.resolve(m.result);
   }
 
-  /** Answers a request of the host. @param {{ id: number, method: string, params: any }} m */
-  async #answer({ id, method, params }) {
-    const socket = this.#socket;
+  /** Answers a request of the host. @param {any} socket @param {{ id: number, method: string, params: any }} m */
+  async #answer(socket, { id, method, params }) {
     let answer;
     try {
       const result = await this.#listener.request(method, params);
@@ -269,7 +392,7 @@ export class Client {
     } catch (err) {
       answer = { error: { code: -32603, message: /** @type {Error} */ (err).message } };
     }
-    if (this.#socket === socket) this.#send({ id, ...answer });
+    this.#sendOn(socket, { id, ...answer });
   }
 
   /** @param {number} id */
@@ -282,13 +405,20 @@ export class Client {
 
   /** @param {any} message */
   #send(message) {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
+    if (this.#held) this.#held.push(message);
+    else this.#sendOn(this.#socket, message);
+  }
+
+  /** @param {any} socket @param {any} message */
+  #sendOn(socket, message) {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
   }
 
   /** @param {boolean} opened whether the socket had been open @param {number} code of its close @param {boolean} again whether this is not the first socket */
   async #lost(opened, code, again) {
     this.#ready = false;
-    for (const id of [...this.#pending.keys()]) this.#takePending(id)?.reject(new Error("the connection to the host was lost"));
+    this.#held = undefined;
+    this.#fail(this.#socket);
     if (this.#tries === Infinity) return;
     if (code === UNABLE) return this.#refuse("unable");
     if (code === NEEDED && !this.#seal) return this.#refuse("key");

@@ -3,11 +3,13 @@ package programtest
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/relay/relaytest"
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas/internal/relaykey"
 )
 
@@ -105,6 +108,134 @@ func TestFleetRollingRestart(t *testing.T) {
 	}
 	f := newRealFleet(t, "--drain", "100s")
 	f.rollingRestart(t, hosts, clients, rounds)
+}
+
+// TestFleetRestartsUnnoticed restarts the relays of a fleet one after the other under clients of
+// the Go client and a host with requests of every kind in both directions. The clients move: no
+// request fails, and each is done once.
+func TestFleetRestartsUnnoticed(t *testing.T) {
+	t.Parallel()
+	f := newRealFleet(t, "--drain", "100s")
+	a := makeRelayed(f.m)
+	a.key, _ = f.m.signedKey(f.dir, "laptop")
+	a.at, a.dialer = "ws://"+fleetName+"/", f.dial
+	a.connect(t)
+	done := make(chan struct{})
+	wait := a.load(t, done)
+	for range runs(1, 5) {
+		for i, e := range f.edges {
+			after(500 * time.Millisecond)
+			began := time.Now()
+			if code := e.stop(); code != 0 {
+				t.Errorf("edge %d ended with %d:\n%s", i, code, e.errs)
+			}
+			stopped := time.Now()
+			f.restart(t, i)
+			joined := time.Now()
+			a.answered(t, joined)
+			t.Logf("edge %d drained in %s and was back after %s", i, stopped.Sub(began), joined.Sub(stopped))
+		}
+	}
+	close(done)
+	wait()
+	a.drain(t)
+	a.compareStates(t)
+	for _, c := range []*tally{a.invokes, a.opens, a.messages, a.reads, a.titles, a.sessions} {
+		c.check(t)
+		if n := c.unanswered(); n != 0 {
+			t.Errorf("%d of %s failed", n, c.what)
+		}
+	}
+}
+
+// TestFleetRestartsUnderAPage restarts the relays of a fleet one after the other while a person
+// adds cards to a board in Chromium, through a balancer. The page stays connected, and each card
+// is added once.
+func TestFleetRestartsUnderAPage(t *testing.T) {
+	t.Parallel()
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(front.Addr().String())
+	origin := "http://localhost:" + port
+	f := newRealFleet(t, "--drain", "100s", "--origin", origin)
+	f.balance(t, front)
+	_, file := f.m.signedKey(f.dir, "laptop")
+	args := []string{"--state", "memory", "--relay", "ws://localhost:" + port + "/", "--relay-token-file", file, "--log-level", "info"}
+	s := f.m.serve(args...)
+	s.errs.await(t, "registered with the relay")
+	f.m.do(0, "open", "board")
+	tab := webtest.Start(t).Open(t, s.Link)
+	inner := tab.Frames(t, 1, webtest.ContentFrame)[0]
+	const board = `document.querySelector("iframe").contentDocument`
+	inner.Wait(t, board+`?.querySelector(".add")`)
+	webtest.Eval[any](t, tab, `void (window.states = new Set(), setInterval(() => states.add(document.body.dataset.connection), 5))`)
+	webtest.Eval[any](t, inner, `void (async () => {
+		const d = `+board+`, until = (f) => new Promise((done) => { const t = setInterval(() => { if (f()) { clearInterval(t); done(); } }, 2); });
+		window.added = 0;
+		d.querySelector(".add").click();
+		await until(() => d.querySelector("form input, form textarea"));
+		while (!window.enough) {
+			const field = d.querySelector("form input, form textarea");
+			field.value = "Card " + (added + 1) + ".";
+			d.querySelector("form").requestSubmit();
+			await until(() => field.value === "");
+			added++;
+		}
+		window.enough = "done";
+	})()`)
+	cards := func() int { return webtest.Eval[int](t, inner, `window.added`) }
+	for i, e := range f.edges {
+		before := cards()
+		inner.Wait(t, fmt.Sprintf(`window.added > %d + 5`, before))
+		if code := e.stop(); code != 0 {
+			t.Errorf("edge %d ended with %d:\n%s", i, code, e.errs)
+		}
+		f.restart(t, i)
+	}
+	inner.Wait(t, fmt.Sprintf(`window.added > %d + 5`, cards()))
+	inner.Wait(t, `window.enough ||= true, window.enough === "done"`)
+	if states := webtest.Eval[[]string](t, tab, `[...states]`); len(states) != 1 || states[0] != "ready" {
+		t.Errorf("the page's connection was %q", states)
+	}
+	board1 := f.m.do(0, "invoke", "board", "get_board")
+	n := cards()
+	for i := range n {
+		if title := fmt.Sprintf("Card %d.", i+1); strings.Count(board1, strconv.Quote(title)) != 1 {
+			t.Errorf("%s is on the board %d times", title, strings.Count(board1, strconv.Quote(title)))
+		}
+	}
+	t.Logf("%d cards", n)
+}
+
+// balance forwards connections to an edge that accepts them, until the test ends.
+func (f *realFleet) balance(t *testing.T, front net.Listener) {
+	var wg sync.WaitGroup
+	ctx, stop := context.WithCancel(context.Background())
+	wg.Go(func() {
+		for {
+			c, err := front.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer c.Close()
+				to, err := f.dial(ctx, "tcp", fleetName+":80")
+				if err != nil {
+					return
+				}
+				defer to.Close()
+				defer context.AfterFunc(ctx, func() { c.Close(); to.Close() })()
+				back := make(chan struct{})
+				go func() { defer close(back); _, _ = io.Copy(c, to); c.Close() }()
+				_, _ = io.Copy(to, c)
+				to.Close()
+				<-back
+			})
+		}
+	})
+	t.Cleanup(func() { stop(); front.Close(); wg.Wait() })
 }
 
 // TestFleetBehindHAProxy does the same with the load balancer and its configuration that

@@ -14,6 +14,8 @@ type tally struct {
 	sent map[string]bool // whether it was answered
 	done map[string]int
 	next int
+
+	failure error // the last one
 }
 
 func newTally(what string) *tally {
@@ -31,6 +33,9 @@ func (c *tally) send(do func(id string) error) (answered bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent[id] = err == nil
+	if err != nil {
+		c.failure = err
+	}
 	return err == nil
 }
 
@@ -39,6 +44,18 @@ func (c *tally) count(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done[id]++
+}
+
+// unanswered returns how many requests failed.
+func (c *tally) unanswered() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, known := range c.sent {
+		if !known {
+			n++
+		}
+	}
+	return n
 }
 
 // check fails the test unless every answered request was done once, and every other at
@@ -66,6 +83,9 @@ func (c *tally) check(t *testing.T) {
 		if _, known := c.sent[id]; !known {
 			t.Errorf("%s was done and never sent", id)
 		}
+	}
+	if c.failure != nil {
+		t.Logf("%s: the last failure: %v", c.what, c.failure)
 	}
 	t.Logf("%-9s %6d answered, each done once; %5d without an answer, of which %4d were done, once", c.what, answered, silent, silentDone)
 	if answered < 50 {

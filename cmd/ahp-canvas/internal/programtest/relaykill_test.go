@@ -90,7 +90,7 @@ func (a *relayed) serve(t *testing.T) {
 				return // the client reconnects
 			}
 			// The clients of this test create sessions and provide canvases.
-			a.host.ServeSocket(socket, ws.Grant{Role: host.RoleAgent, ClientID: lane.ClientID})
+			a.host.ServeLane(socket, ws.Grant{Role: host.RoleAgent, ClientID: lane.ClientID}, lane.OnDrain)
 		},
 		Progress: func(p relay.Progress) { a.uplinks <- p },
 	})

@@ -163,7 +163,7 @@ func (u *uplink) options(h *host.Host, logger *slog.Logger) relay.UplinkOptions 
 					logger.Warn("a sealed connection through the relay was changed on its way", "lane", lane.Lane, "err", err)
 				}
 			}()
-			h.ServeSocket(socket, ws.Grant{Role: role, ClientID: lane.ClientID, Name: strings.TrimSpace("relay " + lane.Person)})
+			h.ServeLane(socket, ws.Grant{Role: role, ClientID: lane.ClientID, Name: strings.TrimSpace("relay " + lane.Person)}, lane.OnDrain)
 		},
 	}
 }
