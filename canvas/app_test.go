@@ -1,7 +1,10 @@
 package canvas_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"testing"
 	"testing/fstest"
 
@@ -21,4 +24,16 @@ func TestAppIsAProvider(t *testing.T) {
 		Provider: app, Declaration: canvas.Declaration{CanvasID: "app", DisplayName: "App", Actions: []canvas.Action{{Name: "go"}}},
 		Input: ahp.Value(`{"a":1}`), Other: ahp.Value(`{"a":2}`), Action: "go", Path: "/",
 	})
+}
+
+// TestHashETag: content has the same validator in one piece and in many, as every release
+// has given it.
+func TestHashETag(t *testing.T) {
+	for _, size := range []int{0, 1, 64<<10 - 1, 64 << 10, 200 << 10} {
+		data := bytes.Repeat([]byte("b"), size)
+		sum := sha256.Sum256(data)
+		if got, want := canvas.HashETag(data), base64.RawURLEncoding.EncodeToString(sum[:12]); got != want {
+			t.Errorf("%d bytes: %s, want %s", size, got, want)
+		}
+	}
 }

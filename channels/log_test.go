@@ -3,9 +3,11 @@ package channels
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/heavy"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -183,6 +185,8 @@ func TestDispatchRefusals(t *testing.T) {
 		{"no type", "toy:/a", `{"by":1}`, "action: /type: required"},
 		{"missing member", "toy:/a", `{"type":"toy/add"}`, "toy/add: /by: required"},
 		{"wrong type", "toy:/a", `{"type":"toy/add","by":"1"}`, "toy/add: /by: want an integer, have a string"},
+		{"long", "toy:/a", `{"type":"toy/add","by":"` + strings.Repeat("x", heavy.From) + `"}`, "toy/add: /by: want an integer, have a string"},
+		{"too long", "toy:/a", `{"type":"toy/shout","text":"` + strings.Repeat("x", maxAction) + `"}`, fmt.Sprintf("the action has %d bytes, at most %d are allowed", maxAction+30, maxAction)},
 		{"no capability", "toy:/a", `{"type":"toy/whisper","text":"x"}`, `toy/whisper needs the capability \"toys\"`},
 		{"checked before the lock", "toy:/a", `{"type":"toy/shout","text":""}`, "shouting nothing"},
 		{"not subscribed", "toy:/b", `{"type":"toy/add","by":1}`, "not subscribed to this channel: subscribe first"},
@@ -213,6 +217,24 @@ func TestDispatchRefusals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRefuseDispatch refuses actions without decoding them, a short one and one that is
+// copied before the log is locked, and then publishes one.
+func TestRefuseDispatch(t *testing.T) {
+	l, _ := newToyLog(t, Options{})
+	s, box := subscriber(1, "c1")
+	subscribeTo(t, l, s, "toy:/a")
+	for i, action := range []string{`{"any":1}`, `{"any":"` + strings.Repeat("x", heavy.From) + `"}`} {
+		for _, uri := range []string{"toy:/gone", "toy:/a"} {
+			if err := l.RefuseDispatch(s, ahp.DispatchActionParams{Channel: uri, ClientSeq: int64(i), Action: ahp.Value(action)}, "too many"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantFrames(t, box, fmt.Sprintf(`{"channel":"toy:/a","action":%s,"serverSeq":%d,"origin":{"clientId":"c1","clientSeq":%d},"rejectionReason":"too many"}`, action, i+2, i))
+	}
+	send(l, s, 9, "toy:/a", `{"type":"toy/add","by":1}`)
+	wantFrames(t, box, `{"channel":"toy:/a","action":{"type":"toy/add","by":1},"serverSeq":4,"origin":{"clientId":"c1","clientSeq":9}}`)
 }
 
 func TestGateAndRedaction(t *testing.T) {

@@ -73,7 +73,7 @@ var layers = []layer{
 	{"canvas/process", "", "github.com/cenkalti/backoff/v5 golang.org/x/sys", "child programs with their children, logs and last words"},
 	{"canvas/provider/extension", "ahp/trace canvas canvas/process canvas/provider/loopback ahp", "github.com/sourcegraph/jsonrpc2 github.com/cenkalti/backoff/v5 github.com/shirou/gopsutil/v4", "a provider: processes"},
 	{"canvas/provider/mcpapp", "ahp/trace ahp canvas canvas/bridge canvas/outbound canvas/process canvas/view", "github.com/cenkalti/backoff/v5 github.com/modelcontextprotocol/go-sdk", "a provider: MCP servers whose tools have pages"},
-	{"canvas/appview", "ahp canvas canvas/attach canvas/web session", "golang.org/x/time", "Views of chats"},
+	{"canvas/appview", "ahp canvas canvas/attach session", "golang.org/x/time", "Views of chats"},
 	{"canvas/onefile", "ahp canvas", "github.com/evanw/esbuild golang.org/x/net", "a canvas's document as one text"},
 	{"canvas/outbound", "", "", "HTTP to the open web, for addresses that others choose"},
 	{"canvas/inhead", "", "golang.org/x/net", "a script of ours in somebody else's document"},

@@ -9,6 +9,9 @@
 // which receives what a page gives a canvas: its input, the theme, messages. What cannot be
 // shown in a chat is a card that says why, with a button that opens the canvas in its page.
 //
+// It is written as ES modules in the directory shell. After a change, run "go generate" here:
+// the package embeds what esbuild makes of them in the directory built.
+//
 // # Tickets
 //
 // The shell acts for a person, and an agent must not. What distinguishes them is the ticket of
@@ -35,5 +38,5 @@
 //
 // The package starts no goroutine. [Apps.Close] ends all Views; calls that wait return.
 //
-// The package imports canvas, canvas/attach, canvas/web, session, ahp and golang.org/x/time.
+// The package imports canvas, canvas/attach, session, ahp and golang.org/x/time.
 package appview

@@ -195,6 +195,18 @@ func (s *site) look(id string) canvas.Look {
 	return l
 }
 
+// lookLoaded looks until the canvas has been loaded: a look waits for it for 6 s, which a
+// busy machine can need.
+func (s *site) lookLoaded(id string) (l canvas.Look) {
+	s.Helper()
+	for range 10 {
+		if l = s.look(id); l.Revision > 0 {
+			break
+		}
+	}
+	return l
+}
+
 const secrets = `<!doctype html><title>T</title><h1>Hello</h1><label>Name <input value="Ann"></label><input type="password" aria-label="PIN" value="hunter2"><p data-private>salary 1</p><script>nope()</script>`
 
 // Without a View, the browser's page has the outline and the problems. It is no person, and
@@ -206,7 +218,7 @@ func TestWithoutView(t *testing.T) {
 		for (const w of [top, parent, parent.parent]) { try { w.location.hash = "look=other"; } catch {} try { w.location = w.location; } catch {} }
 		try { open("/"); alert(1); } catch {}
 		await send({ from: "the picture" }).catch(() => {});</script>`)
-	l := s.look("one")
+	l := s.lookLoaded("one")
 	if l.Source != "browser" || l.Picture == nil || len(l.Views) != 0 || l.Revision != 1 {
 		t.Errorf("source %q, %d bytes of picture (%s), %d views, revision %d", l.Source, len(l.Picture), l.NoPicture, len(l.Views), l.Revision)
 	}
@@ -243,7 +255,7 @@ func TestHangingCanvas(t *testing.T) {
 		t.Error("the look does not say that the canvas hangs")
 	}
 	s.open("two", `<h1>fine</h1>`)
-	if l := s.look("two"); !strings.Contains(l.Outline, "fine") {
+	if l := s.lookLoaded("two"); !strings.Contains(l.Outline, "fine") {
 		t.Errorf("the next look: %+v", l)
 	}
 }

@@ -61,8 +61,12 @@ func describeEvents(page canvas.EventPage) string {
 		return b.String()
 	}
 	count := map[string]int{}
+	apps := 0
 	for _, e := range page.Events {
 		count[e.InstanceID]++
+		if ofApp(e.Event) {
+			apps++
+		}
 	}
 	var where []string
 	for id, n := range count {
@@ -73,6 +77,21 @@ func describeEvents(page canvas.EventPage) string {
 		where = append(where, fmt.Sprintf("%d %s", n, place))
 	}
 	slices.Sort(where)
-	fmt.Fprintf(&b, "Events: %s. Call again with after %d for later events.", strings.Join(where, ", "), page.Next)
+	fmt.Fprintf(&b, "Events: %s. ", strings.Join(where, ", "))
+	if apps > 0 {
+		fmt.Fprintf(&b, "%d of them, with a type that begins with %q, come from a program and perhaps not from the person. ", apps, appType)
+	}
+	fmt.Fprintf(&b, "Call again with after %d for later events.", page.Next)
 	return b.String()
+}
+
+// appType begins the types of events that apps of other servers raise (package mcpapp).
+const appType = "app."
+
+func ofApp(event ahp.Value) bool {
+	var e struct {
+		Type ahp.Value `json:"type,omitzero"`
+	}
+	var name string
+	return ahp.Unmarshal(event, &e) == nil && ahp.Unmarshal(e.Type, &name) == nil && strings.HasPrefix(name, appType)
 }

@@ -61,6 +61,32 @@ func TestWaitOfNoCanvas(t *testing.T) {
 	}
 }
 
+// TestWaitOfApps: the text distinguishes what a program raised from what the person did.
+func TestWaitOfApps(t *testing.T) {
+	const advice = `with a type that begins with "app.", come from a program`
+	for event, want := range map[string]bool{
+		`{"type":"app.message","role":"user","content":[]}`: true, `{"type":"app.context"}`: true,
+		`{"type":"canvas/closeRequested"}`: false, `{"type":"board.moved"}`: false, `{"type":7}`: false, `"app.message"`: false, `{}`: false,
+	} {
+		service := newFake()
+		service.events = []canvas.Event{{InstanceID: "c1", Event: ahp.Value(event)}}
+		c := ways["in memory"](t, mcp.New(service, mcp.Options{}))
+		r := call(t, c, mcp.ToolWait, ``)
+		if text := r.Content[0].(*sdk.TextContent).Text; strings.Contains(text, advice) != want {
+			t.Errorf("%s: the text is %q", event, text)
+		}
+		list, err := c.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range list.Tools {
+			if tool.Name == mcp.ToolWait && !strings.Contains(tool.Description, `whose type begins with "app." comes from the program`) {
+				t.Errorf("the description is %q", tool.Description)
+			}
+		}
+	}
+}
+
 // The duration of a wait, and its description for models.
 func TestWaitTimes(t *testing.T) {
 	for _, tc := range []struct {

@@ -90,8 +90,12 @@ const (
 // TestAttacksReachNothing: no attack reaches its canary, from a canvas of files, of an app,
 // or that an agent wrote.
 func TestAttacksReachNothing(t *testing.T) {
+	t.Parallel()
 	for _, as := range []attackKind{asFiles, asApp, asPage, asNear} {
-		t.Run(string(as), func(t *testing.T) { reachNothing(t, as) })
+		t.Run(string(as), func(t *testing.T) {
+			t.Parallel()
+			reachNothing(t, as)
+		})
 	}
 }
 
@@ -127,6 +131,7 @@ func reachNothing(t *testing.T, as attackKind) {
 // TestAttacksAreReal removes exactly the protections that stop each attack, and expects
 // it to reach its canary: otherwise the attack would prove nothing.
 func TestAttacksAreReal(t *testing.T) {
+	t.Parallel()
 	b := webtest.Start(t, "disable-popup-blocking")
 	groups := map[string][]attack{}
 	for _, a := range attacks {

@@ -52,7 +52,12 @@
 //	layout.js   which canvases are panes, in which order; layoutdraw.js: puts them there; layoutsize.js: sizes, and what the browser keeps
 //	switcher.js the tabs and the list of all canvases; entries.js: what they show; pictures.js: what each canvas looked like
 //	timeline.js the list of what happened
+//	offline.js  installs the service worker of the page's origin
 //	theme.js, ui.js, direct.js
+//
+// The folder offline has that worker. It answers only navigations to the page that failed
+// over the network, with one page that it contains: the page says that the host cannot be
+// reached, and opens the canvases when it answers. The worker stores nothing.
 //
 // On a content host: frame.js (the outer frame), sw.js (the service worker, with
 // documents.js in front of it), shim.js (the first script in each document of a canvas:
@@ -126,8 +131,12 @@
 // "x-ahp-canvas/ws": 1, sockets.js (served in front of shim.js) replaces the class of each
 // document and frame of the canvas by one that behaves as the browser's, and sends its
 // messages on a port to the app page: one port for each document, which the outer frame
-// passes on. Workers keep the browser's class, whose WebSockets fail. A url of another
-// server is left to the browser's class and the canvas's policy.
+// passes on. Dedicated workers have it too: sw.js inserts sockets.js into the app's scripts,
+// and the document's Worker class into those of blobs; their messages pass through the
+// document that created them. single.js inserts it into single documents, which have the
+// app's address or a relative url for it. A shared worker and a worker of a data: url keep
+// the browser's class, whose WebSockets fail. A url of another server is left to the
+// browser's class and the canvas's policy.
 //
 //	document to page  {t:"open", id, path, host?, protocols}  {t:"close", id, code?, reason?}
 //	                  {t:"send", id, binary, more, bytes}                  a part of at most 32 KiB

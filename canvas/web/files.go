@@ -96,6 +96,9 @@ func pageFiles(a addresses, lists allow.Lists) map[string]*file {
 	index.body = withModules(index.body)
 	files["/"] = index
 	files[waitPath] = &file{waiting(index.body), index.headers}
+	headers := a.headers(offlineFile)
+	headers["Content-Type"] = mediaTypes[".js"]
+	files[offlineWorker] = &file{offlineScript(a), headers}
 	return files
 }
 
@@ -107,7 +110,7 @@ func IsPageFile(path string) bool {
 		return false
 	}
 	_, err := fs.Stat(page, "page/"+name)
-	return name == "" || path == waitPath || err == nil
+	return name == "" || path == waitPath || path == offlineWorker || err == nil
 }
 
 func embedded(dir embed.FS, name string) string {
@@ -122,7 +125,7 @@ func embedded(dir embed.FS, name string) string {
 // inline in its page, because an opaque origin cannot load our scripts.
 func singleScript() string {
 	script := embedded(page, "page/single.js")
-	for slot, text := range map[string]string{"CANVAS": embedded(content, "content/canvas.js"), "SHIM": embedded(content, "content/outline.js") + embedded(content, "content/sketch.js") + embedded(content, "content/problems.js") + embedded(page, "page/singleshim.js")} {
+	for slot, text := range map[string]string{"CANVAS": embedded(content, "content/canvas.js"), "SHIM": embedded(content, "content/outline.js") + embedded(content, "content/sketch.js") + embedded(content, "content/problems.js") + embedded(page, "page/singleshim.js"), "SOCKETS": embedded(content, "content/sockets.js")} {
 		quoted := strings.ReplaceAll(string(ahp.MustMarshal(text)), "<", `\u003c`) // "</script" would end the script element
 		script = strings.Replace(script, "const "+slot+` = "";`, "const "+slot+" = "+quoted+";", 1)
 	}
@@ -135,6 +138,9 @@ const policySlot = "const POLICY = {};"
 
 // scriptSlot is the place in sw.js for canvas.js.
 const scriptSlot = `const CANVAS = "";`
+
+// socketsSlot is the place in sw.js for sockets.js.
+const socketsSlot = `const SOCKETS = "";`
 
 // allowedSlot is the place in sw.js and canvas.js for the origins that a canvas may load
 // from besides its own.
@@ -149,7 +155,8 @@ func contentFiles(a addresses) map[string]*file {
 		case "sw.js":
 			row := ahp.MustMarshal(a.headers(answer))
 			canvas := ahp.MustMarshal(string(withAllowed([]byte(embedded(content, "content/canvas.js")), a.allowed)))
-			fill := strings.NewReplacer(policySlot, "const POLICY = "+string(row)+";", scriptSlot, "const CANVAS = "+string(canvas)+";")
+			sockets := ahp.MustMarshal("(() => {" + embedded(content, "content/sockets.js") + "})();\n") // its strictness is not the worker's
+			fill := strings.NewReplacer(policySlot, "const POLICY = "+string(row)+";", scriptSlot, "const CANVAS = "+string(canvas)+";", socketsSlot, "const SOCKETS = "+string(sockets)+";")
 			body = []byte(embedded(content, "content/documents.js") + fill.Replace(string(withAllowed(body, a.allowed))))
 			headers := a.headers(outerFile)
 			headers["Service-Worker-Allowed"] = "/"

@@ -104,6 +104,7 @@ const initializer = `window.onload = () => { window.ui = SwaggerUIBundle({ url: 
 // request reaches another machine: the browser's proxy is a canary, and the page
 // lists its other requests.
 func TestForeignApp(t *testing.T) {
+	t.Parallel()
 	for _, a := range foreignApps {
 		t.Run(a.name, func(t *testing.T) { a.render(t) })
 	}

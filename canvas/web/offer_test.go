@@ -139,6 +139,7 @@ func TestOffersRefused(t *testing.T) {
 // TestOfferedLinksAreShownAsTheyAre: the address is the one that the browser would
 // open, in ASCII.
 func TestOfferedLinksAreShownAsTheyAre(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ link, host, want string }{
 		{"HTTPS://EXAMPLE.com", "example.com", "https://example.com/"},
 		{"https://exаmple.com/", "xn--exmple-4nf.com", "https://xn--exmple-4nf.com/"}, // a Cyrillic letter

@@ -10,6 +10,7 @@ import (
 // TestPermissions: what a canvas uses is off until the person allows it on the card, on the
 // listener and through the channel, and off again once they take it back.
 func TestPermissions(t *testing.T) {
+	t.Parallel()
 	b := webtest.Start(t, "use-fake-device-for-media-stream", "use-fake-ui-for-media-stream")
 	if b.Kind != webtest.Chromium {
 		t.Skip("needs Chromium's fake camera")

@@ -59,6 +59,48 @@ func TestPictures(t *testing.T) {
 	p.Wait(t, `document.querySelectorAll("#found li").length === 1`)
 }
 
+// TestPicturesFollowTheTheme: when the theme changes, pictures are taken again. That of a
+// canvas that is not visible is turned, unless the canvas does not follow the theme.
+func TestPicturesFollowTheTheme(t *testing.T) {
+	t.Parallel()
+	sites := []site{helloSite("seen"), helloSite("away"), helloSite("fixed")}
+	for i, ground := range []string{"var(--background-color-default)", "var(--background-color-default)", "rgb(250, 240, 230)"} {
+		sites[i].files["index.html"] += `<style>body { background: ` + ground + ` !important }</style>`
+	}
+	e := start(t, nil, sites...)
+	p := webtest.Start(t).Open(t, e.link)
+	p.Wait(t, `document.documentElement.dataset.colorMode === "dark" || void document.getElementById("theme").click()`)
+	shown(t, p, 3)
+	const grounds = `[...document.querySelectorAll("#found li")].map((li) => li.dataset.id + " " + li.querySelector(".ground")?.getAttribute("fill") + " " + Boolean(li.querySelector(".turned"))).sort().join("; ")`
+	openList(t, p)
+	p.Wait(t, grounds+` === "away rgb(21, 24, 29) false; fixed rgb(250, 240, 230) false; seen rgb(21, 24, 29) false"`)
+	p.Keys(t, kb.Escape)
+	for _, title := range []string{"away", "fixed"} {
+		p.Wait(t, `(() => { const card = [...document.querySelectorAll(".card")].find((c) => c.querySelector("h2").textContent === "Hello `+title+`"); card.querySelector(".more").click(); const b = [...document.querySelectorAll(".menu button")].find((b) => b.textContent === "Put away"); b?.click(); return Boolean(b); })()`)
+	}
+	p.Wait(t, visible+` === "seen"`)
+	openList(t, p)
+	webtest.Eval[any](t, p, `void document.getElementById("theme").click()`) // as the system does it while the list is open
+	p.Wait(t, `document.documentElement.dataset.colorMode === "light" || void document.getElementById("theme").click()`)
+	p.Wait(t, grounds+` === "away rgb(21, 24, 29) true; fixed rgb(250, 240, 230) false; seen rgb(255, 255, 255) false"`)
+	save(t, "pictures-themed", p)
+}
+
+// TestTallPictures: the picture of a tall pane shows all of it, and one that is cut fades out.
+func TestTallPictures(t *testing.T) {
+	p := webtest.Start(t).Open(t, start(t, nil).origin+"/")
+	got := webtest.Eval[[]string](t, p, `(async () => {
+		const { drawSketch } = await import("/pictures.js");
+		return [200, 600, 5000].map((height) => {
+			const svg = drawSketch({ width: 300, height, ground: "none", shapes: [{ t: "box", x: 0, y: height - 20, w: 10, h: 10, r: 0, fill: "rgb(1, 2, 3)", line: "none" }] });
+			return [svg.getAttribute("viewBox"), svg.getAttribute("preserveAspectRatio").split(" ")[1], svg.classList.contains("cut"), svg.querySelectorAll('[fill="rgb(1, 2, 3)"]').length].join();
+		});
+	})()`)
+	if diff := cmp.Diff([]string{"0 0 300 200,meet,false,1", "0 0 300 600,meet,false,1", "0 0 300 600,meet,true,0"}, got); diff != "" {
+		t.Errorf("view, fit, cut, lowest box (-want +got):\n%s", diff)
+	}
+}
+
 // TestPicturesOfSingleDocuments: they have pictures too.
 func TestPicturesOfSingleDocuments(t *testing.T) {
 	e := start(t, without(noWorker), pictured("one"), pictured("two"))

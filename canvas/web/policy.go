@@ -16,6 +16,10 @@ const (
 	appFile    kind = "app"    // the app page and its resources
 	directFile kind = "direct" // direct.html, which frames a direct url
 	singleFile kind = "single" // single.html, the opaque page that frames a canvas in single-document mode
+
+	offlineFile kind = "offline"     // the service worker of the page's origin
+	offlinePage kind = "unreachable" // what that worker shows if the host is unreachable
+
 	outerFrame kind = "frame"  // frame.html on a content host, which frames the canvas
 	outerFile  kind = "asset"  // our scripts on a content host
 	answer     kind = "answer" // any other response on a content host, from the service worker or the host
@@ -73,6 +77,16 @@ var policies = map[kind]map[string]string{
 			"default-src 'none'", "script-src 'unsafe-inline' 'unsafe-eval' blob: data:", "style-src 'unsafe-inline' data:",
 			"img-src data: blob:", "font-src data:", "media-src data: blob:", "frame-src 'none'",
 			"base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'"),
+		"Connection-Allowlist": confined,
+	},
+	offlineFile: {
+		"Content-Security-Policy": csp("default-src 'none'", "connect-src 'self'"),
+		"Connection-Allowlist":    confined,
+	},
+	offlinePage: { // {script} and {style} are the hashes of its only script and style
+		"Content-Security-Policy": csp(
+			"default-src 'none'", "script-src {script}", "style-src {style}", "connect-src 'self'",
+			"frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"),
 		"Connection-Allowlist": confined,
 	},
 	outerFrame: {

@@ -1,8 +1,11 @@
 package web_test
 
 import (
+	"encoding/json"
+	"io"
 	"maps"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,6 +50,7 @@ func TestHeaders(t *testing.T) {
 		{"page script", "GET", "localhost:8080", "/app.js", map[string]string{"Content-Security-Policy": appCSP}},
 		{"direct", "GET", "localhost:8080", "/direct.html", map[string]string{"Content-Security-Policy": directCSP}},
 		{"single", "GET", "localhost:8080", "/single.html", map[string]string{"Content-Security-Policy": singleCSP, "Connection-Allowlist": confined}},
+		{"offline worker", "GET", "localhost:8080", "/offline-worker.js", map[string]string{"Content-Security-Policy": "default-src 'none'; connect-src 'self'", "Connection-Allowlist": confined}},
 		{"frame", "GET", contentHost, "/.ahp/frame.html", map[string]string{"Content-Security-Policy": frameCSP, "Connection-Allowlist": confined}},
 		{"frame refused", "PUT", contentHost, "/.ahp/frame.html", map[string]string{"Content-Security-Policy": frameCSP, "Connection-Allowlist": confined, "Allow": "GET, HEAD"}},
 		{"frame script", "GET", contentHost, "/.ahp/frame.js", map[string]string{"Content-Security-Policy": "default-src 'none'", "Connection-Allowlist": confined}},
@@ -87,6 +91,34 @@ func TestWorkerCarriesThePolicies(t *testing.T) {
 	want["Content-Security-Policy"], want["Connection-Allowlist"], want["Permissions-Policy"] = answerCSP, confined, granted
 	if diff := cmp.Diff(want, workerPolicy(t, w.Body.Bytes())); diff != "" {
 		t.Errorf("POLICY of sw.js (-want +got):\n%s", diff)
+	}
+}
+
+// TestOfflinePolicy: the page that the page's service worker shows runs its own script and
+// style alone, and the worker is not served on content hosts.
+func TestOfflinePolicy(t *testing.T) {
+	h := local(t)
+	body, err := io.ReadAll(get(h, "GET", "localhost:8080", "/offline-worker.js", nil).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := regexp.MustCompile(`const HEADERS = (\{.*\});`).FindSubmatch(body)
+	if script == nil {
+		t.Fatal("the worker has no headers")
+	}
+	var got map[string]string
+	if err := json.Unmarshal(script[1], &got); err != nil {
+		t.Fatal(err)
+	}
+	csp := regexp.MustCompile(`sha256-[A-Za-z0-9+/]{43}=`).ReplaceAllString(got["Content-Security-Policy"], "HASH")
+	if want := "default-src 'none'; script-src 'HASH'; style-src 'HASH'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"; csp != want {
+		t.Errorf("its page has %s", csp)
+	}
+	if got["Connection-Allowlist"] != confined || got["Cache-Control"] != "no-store" || got["Permissions-Policy"] != common["Permissions-Policy"] {
+		t.Errorf("its page has %v", got)
+	}
+	if status := get(h, "GET", contentHost, "/offline-worker.js", nil).StatusCode; status != 404 {
+		t.Errorf("on a content host it is answered with %d", status)
 	}
 }
 

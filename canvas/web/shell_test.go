@@ -184,8 +184,8 @@ func TestCoarsePointer(t *testing.T) {
 	if !long {
 		t.Skip("walks through the whole shell: set AHP_LONG=1")
 	}
-	for _, size := range []string{"700,900", "1280,860"} { // by a flag: a page that is resized has a mouse again
-		_, p := busyShell(t, webtest.Start(t, "blink-settings=primaryPointerType=2,availablePointerTypes=2,primaryHoverType=1,availableHoverTypes=1", "window-size="+size))
+	for _, size := range []string{"700,900", "1280,860"} {
+		_, p := busyShell(t, webtest.Start(t, finger(size)...))
 		for _, part := range shellParts {
 			webtest.Eval[any](t, p, `void (() => { `+part.open+` })()`)
 			if part.name == "undo" {
@@ -204,7 +204,7 @@ func TestCoarsePointer(t *testing.T) {
 }
 
 // small names what of the shell is too small for a finger.
-const small = `[...document.querySelectorAll("button, input, summary")].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest("dialog:not([open])")).flatMap((e) => {
+const small = `[...document.querySelectorAll("button, input, summary, .grip")].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest("dialog:not([open])")).flatMap((e) => {
 	const { width, height } = e.getBoundingClientRect();
 	return width > 1 && (width < 43.5 || height < 43.5) ? [e.localName + "." + e.className + "#" + e.id + " " + Math.round(width) + " x " + Math.round(height)] : [];
 })`

@@ -163,6 +163,7 @@ func TestNoContentOrigin(t *testing.T) {
 // TestSingleAttacks: attacks fail in this mode too, and would succeed without the
 // page's policies.
 func TestSingleAttacks(t *testing.T) {
+	t.Parallel()
 	b := webtest.Start(t, "disable-popup-blocking")
 	var rows, real []attack
 	for _, a := range attacks {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -84,7 +85,7 @@ func agents(ctx context.Context, t *target) error {
 	}
 	for range 5 {
 		status, err := t.enter(ctx, page)
-		t.met(ctx, "agents", err == nil && status == http.StatusOK)
+		t.met(ctx, "agents", cmp.Or(err, unlessOK(status)))
 	}
 	return nil
 }
@@ -149,8 +150,9 @@ func (t *target) openPage(ctx context.Context, page *url.URL) {
 	if err == nil {
 		_, err = io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
+		err = cmp.Or(err, unlessOK(resp.StatusCode))
 	}
-	t.met(ctx, "people", err == nil && resp.StatusCode == http.StatusOK)
+	t.met(ctx, "people", err)
 }
 
 // enter begins an MCP session and abandons it.
@@ -181,17 +183,27 @@ func (t *target) mcp(ctx context.Context, transport *http.Transport, page *url.U
 	return resp.StatusCode, err
 }
 
-// met records whether someone who behaves got in; after the attack it records nothing.
-func (t *target) met(ctx context.Context, who string, in bool) {
-	if !in && ctx.Err() != nil {
+func unlessOK(status int) error {
+	if status == http.StatusOK {
+		return nil
+	}
+	return fmt.Errorf("status %d", status)
+}
+
+// met records whether someone who behaves got in, or why not. From the end of the attack it
+// records no failure: a socket notices the deadline of ctx before ctx does.
+func (t *target) met(ctx context.Context, who string, err error) {
+	if end, ok := ctx.Deadline(); err != nil && (ctx.Err() != nil || ok && !time.Now().Before(end)) {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.who = who
 	t.asked++
-	if in {
+	if err == nil {
 		t.entered++
+	} else {
+		t.refused = err
 	}
 }
 
@@ -202,5 +214,5 @@ func (t *target) shutOut() string {
 	if t.entered == t.asked {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d %s got in", t.entered, t.asked, t.who)
+	return fmt.Sprintf("%d of %d %s got in: %v", t.entered, t.asked, t.who, t.refused)
 }

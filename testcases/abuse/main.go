@@ -23,7 +23,8 @@
 //     what it was before;
 //   - the client that behaves was neither disconnected nor refused anything;
 //   - others who came during the attack got in;
-//   - its p99 beside the attack was at most twice its p99 without it, or at most 20 ms.
+//   - its p99 beside the attack was at most twice its p99 without it, or twice that of the
+//     column "bare", or at most 20 ms.
 //
 // Attacked and quiet phases take turns. The p99 is the median of those of the phases, so
 // that one moment in which the machine had other work is not the host's.

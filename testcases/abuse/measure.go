@@ -187,7 +187,7 @@ func (r *result) judge(budget int64) {
 	if r.beside.failed() > 0 {
 		r.harm = append(r.harm, "client refused: "+r.beside.why())
 	}
-	if r.beside.p99() > max(2*r.quiet.p99(), tolerable) {
+	if r.beside.p99() > max(2*r.quiet.p99(), 2*r.bare.p99(), tolerable) {
 		r.harm = append(r.harm, slowed)
 	}
 }

@@ -43,7 +43,7 @@ func team(ctx context.Context, t *target) error {
 	through := &target{url: t.relay + "ahp/" + relayHost, token: t.relayToken}
 	for n := range 25 {
 		c, err := through.join(ctx, fmt.Sprint("abuse-team-", n), false, "ahp-session:/default")
-		t.met(ctx, "people", err == nil)
+		t.met(ctx, "people", err)
 		if err == nil {
 			defer c.closeWith(ctx)()
 		}

@@ -33,6 +33,7 @@ type target struct {
 	mu             sync.Mutex
 	who            string // whose attempts are counted
 	asked, entered int
+	refused        error // why the last one did not get in
 }
 
 // reach returns the host at the given address, or starts one, perhaps with a relay.

@@ -3,6 +3,8 @@
 //
 //	go run ./testcases/soak                two hours
 //	go run ./testcases/soak --for 15m      as long as you have
+//	go run ./testcases/soak --faster 8 --for 30m
+//	                                       the load of four hours
 //	go run ./testcases/soak --short        the form of the tests, about 30 seconds
 //
 // It builds the program and starts a relay and a host, which stores what it does on disk.

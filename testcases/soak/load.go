@@ -59,6 +59,7 @@ type plan struct {
 	crash    time.Duration // between kills of the provider
 	restart  time.Duration // between kills of the relay
 	steady   bool          // long enough for slopes to say something
+	table    string        // file for all measurements; "" for none
 }
 
 // soak is a run of the load.

@@ -89,6 +89,8 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	f := flag.NewFlagSet("soak", flag.ContinueOnError)
 	lasts := f.Duration("for", 2*time.Hour, "how `long` the load lasts")
 	binary := f.String("binary", "", "ahp-canvas `program` to run; without it, the program is built from this module")
+	times := f.Int("faster", 1, "do everything this many `times` as often")
+	measurements := f.String("table", "", "`file` for all measurements, as CSV")
 	small := f.Bool("short", false, "the form of the tests")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -97,6 +99,11 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if *small {
 		p = short()
 	}
+	if *times < 1 || *times > 100 {
+		return fmt.Errorf("--faster %d: at least 1 and at most 100", *times)
+	}
+	p = p.faster(*times)
+	p.table = *measurements
 	if *binary == "" {
 		path, remove, err := build(ctx)
 		if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -62,7 +63,11 @@ func soakPrograms(ctx context.Context, binary string, p plan, out io.Writer) (wr
 			break
 		}
 	}
-	return report(out, s, all), failed
+	wrong = report(out, s, all)
+	if p.table != "" {
+		failed = errors.Join(failed, table(p.table, all))
+	}
+	return wrong, failed
 }
 
 // quiet reports whether everything is back at what it was before the load.
@@ -114,6 +119,9 @@ func quantities(steady bool) []*measured {
 		{quantity: quantity{"relay goroutines", "", 8, 6}},
 		{quantity: quantity{"relay files", "", 8, 4}},
 	}
+	for _, part := range memoryParts {
+		all = append(all, &measured{quantity: quantity{part, "MiB", unlimited, unlimited}})
+	}
 	for _, m := range all {
 		if !steady {
 			m.tolerance = unlimited
@@ -141,11 +149,15 @@ func (p *programs) measure() ([]float64, error) {
 		return nil, err
 	}
 	const mib = 1 << 20
-	return []float64{
+	values := []float64{
 		h["process_resident_memory_bytes"] / mib, h["go_memstats_heap_inuse_bytes"] / mib, h["go_goroutines"], h["process_open_fds"],
 		folderSize(p.state()) / 1024,
 		r["process_resident_memory_bytes"] / mib, r["go_goroutines"], r["process_open_fds"],
-	}, nil
+	}
+	for _, part := range memory(h, p.host.cmd.Process.Pid) {
+		values = append(values, part/mib)
+	}
+	return values, nil
 }
 
 // scrape reads the numbers without labels at an address of --admin.

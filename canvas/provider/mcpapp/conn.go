@@ -23,11 +23,11 @@ import (
 
 const (
 	maxTools   = 1024
-	maxLine    = 32 << 20 // of a message on standard output
-	maxEvent   = 16 << 20 // of a message over HTTP
-	maxPage    = 16 << 20 // of a UI resource
-	maxResult  = 16 << 20 // to a View
-	logLine    = 4 << 10  // of a server's log message
+	maxLine    = 32<<20 - 4<<10 // of a message on standard output: above it, its decoder would take 64 MiB more
+	maxEvent   = 16 << 20       // of a message over HTTP
+	maxPage    = 16 << 20       // of a UI resource
+	maxResult  = 16 << 20       // to a View
+	logLine    = 4 << 10        // of a server's log message
 	extension  = "io.modelcontextprotocol/ui"
 	appMIME    = "text/html;profile=mcp-app"
 	clientName = "ahp-canvas"
@@ -271,6 +271,9 @@ func call[R any](ctx context.Context, c *conn, limit time.Duration, fn func(cont
 	out, err := fn(ctx)
 	if err != nil {
 		return none, c.failure(ctx, err)
+	}
+	if c.ctx.Err() != nil {
+		return none, errLostCall // another connection may serve the canvas by now
 	}
 	return out, nil
 }

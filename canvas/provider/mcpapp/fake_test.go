@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -59,6 +61,13 @@ func runFake() {
 		child := exec.Command("sleep", "1000")
 		_ = child.Start()
 		_ = os.WriteFile(os.Getenv("FAKE_CALLS"), fmt.Append(nil, child.Process.Pid), 0o600)
+	case "stubborn": // nothing but SIGKILL ends it and its child
+		signal.Ignore(syscall.SIGTERM)
+		child := exec.Command("sleep", "1000") // ignores the signal too
+		_ = child.Start()
+		_ = os.WriteFile(os.Getenv("FAKE_CALLS"), fmt.Appendf(nil, "%d %d", os.Getpid(), child.Process.Pid), 0o600)
+		_ = fakeServer(mode, os.Getenv("FAKE_CALLS")).Run(context.Background(), &sdk.StdioTransport{})
+		select {}
 	case "env":
 		fmt.Fprintln(os.Stderr, strings.Join(os.Environ(), "\n"))
 	case "silent":
@@ -109,6 +118,9 @@ func fakeServer(mode, calls string) *sdk.Server {
 			_ = json.Unmarshal(r.Params.Arguments, &args)
 			awaitFile(strings.TrimPrefix(args.What, "wait:"))
 		}
+		if strings.Contains(string(r.Params.Arguments), "slowly") {
+			time.Sleep(20 * time.Millisecond) // in the server's process
+		}
 		if strings.Contains(string(r.Params.Arguments), "large") {
 			return text(strings.Repeat("x", 300<<10)), nil
 		}
@@ -120,6 +132,10 @@ func fakeServer(mode, calls string) *sdk.Server {
 			<-ctx.Done()
 			note("canceled", "count")
 			return nil, ctx.Err()
+		}
+		var args struct{ Bytes int }
+		if json.Unmarshal(r.Params.Arguments, &args) == nil && args.Bytes > 0 {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("x", args.Bytes)}}}, nil
 		}
 		return text("counted " + string(r.Params.Arguments)), nil
 	})
@@ -216,7 +232,8 @@ func addMany(s *sdk.Server, n int) {
 	}
 }
 
-// flood writes megabytes without an end of line to both outputs, as FAKE_FLOOD says.
+// flood writes megabytes without an end of line to both outputs, as FAKE_FLOOD says. On standard
+// output they begin a message of JSON, so that a reader waits for its end.
 func flood() {
 	n, _ := strconv.Atoi(os.Getenv("FAKE_FLOOD"))
 	block := []byte(strings.Repeat("x", 1<<20))
@@ -225,6 +242,7 @@ func flood() {
 			return
 		}
 	}
+	fmt.Print(`{"jsonrpc":"2.0","x":"`)
 	for range n {
 		if _, err := os.Stdout.Write(block); err != nil {
 			return

@@ -289,12 +289,63 @@ func TestFlood(t *testing.T) {
 		runtime.ReadMemStats(&now)
 		most = max(most, now.HeapInuse-min(now.HeapInuse, before.HeapInuse))
 	}
+	t.Logf("the host took up to %d MiB more", most>>20)
 	if most > 96<<20 {
 		t.Errorf("the host took up to %d MiB", most>>20)
 	}
 	info, err := os.Stat(filepath.Join(e.logs, "fake.log"))
 	if err == nil && info.Size() > 8<<20 {
 		t.Errorf("the log has %d bytes", info.Size())
+	}
+}
+
+// TestLongLines: a message of a server may have 32 MiB, of which a page gets 16 MiB. A longer
+// one ends the connection.
+func TestLongLines(t *testing.T) {
+	if os.Getenv("AHP_LONG") == "" {
+		t.Skip("encodes much: set AHP_LONG=1")
+	}
+	e := start(t)
+	e.add(e.fake("ok"))
+	e.mustOpen("show", "")
+	count := func(bytes int) string {
+		return e.rpc("show", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count","arguments":{"bytes":%d}}}`, bytes))
+	}
+	for _, c := range []struct {
+		bytes int
+		want  string
+		runs  int // processes until now
+	}{{1 << 20, `"result":`, 1}, {20 << 20, "the result has more than 16777216 bytes", 1}, {33 << 20, `"code":-32000`, 2}} {
+		got := count(c.bytes)
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%d bytes: %.200s, want %s", c.bytes, got, c.want)
+		}
+		e.await("the canvas", func() bool {
+			return e.availability("show") == "ready" && strings.Count(e.log("fake"), " started") == c.runs
+		})
+	}
+}
+
+// TestOvertaken: the result of a call that a later open has replaced is dropped, also after
+// the later one has its own.
+func TestOvertaken(t *testing.T) {
+	e := start(t, func(o *mcpapp.Options, _ *host.Options) { o.OpenWait = time.Millisecond })
+	e.add(e.fake("ok"))
+	gate := filepath.Join(t.TempDir(), "go")
+	e.mustOpen("show", `{"what":"wait:`+filepath.ToSlash(gate)+`"}`)
+	e.await("the first call", func() bool { return strings.Contains(e.called(), "wait:") })
+	e.mustOpen("show", `{"what":"the second"}`)
+	shows := func() string {
+		_, _, body := e.request("show", "GET", "/-/opening", "")
+		return body
+	}
+	e.await("the second result", func() bool { return strings.Contains(shows(), `shown {`) })
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.await("the first result", func() bool { return strings.Count(e.log("fake"), "called show: done") == 2 })
+	if got := shows(); !strings.Contains(got, "the second") || strings.Contains(got, "wait:") {
+		t.Errorf("the canvas shows %s", got)
 	}
 }
 
@@ -307,19 +358,28 @@ func TestKills(t *testing.T) {
 	}
 	e := start(t)
 	e.add(e.fake("ok"))
+	e.mustOpen("fake", "") // the panel, which is stale while there is no server
+	starts := func() int { return strings.Count(e.log("fake"), " started") }
+	shown, kills := 0, 0
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range rounds {
 		answered := make(chan bool, 1)
 		go func() { // an open whose server is ended at some time, or none
-			o, err := e.openCanvas("show", fmt.Sprintf(`{"what":"round %d."}`, n))
+			o, err := e.openCanvas("show", fmt.Sprintf(`{"what":"round %d. slowly"}`, n))
 			answered <- err == nil && o.Answer != nil
 		}()
 		if random.IntN(4) > 0 {
 			<-time.After(time.Duration(random.IntN(30)) * time.Millisecond)
+			before := starts()
 			e.end()
+			e.await("another process", func() bool { return starts() > before })
+			kills++
 		}
 		has := <-answered
-		e.await("a server", func() bool { return e.availability("fake") != "stale" })
+		e.await("a server", func() bool { return e.availability("fake") == "ready" })
+		if has {
+			shown++
+		}
 		switch calls := strings.Count(e.called(), fmt.Sprintf("round %d.", n)); {
 		case calls > 1:
 			t.Fatalf("round %d: %d calls", n, calls)
@@ -327,6 +387,7 @@ func TestKills(t *testing.T) {
 			t.Fatalf("round %d: %d calls of an open that was answered with a result", n, calls)
 		}
 	}
+	t.Logf("%d rounds, %d kills, %d opens answered with a result", rounds, kills, shown)
 }
 
 // gateway is an HTTP server in front of a fake server, which can hold answers back.

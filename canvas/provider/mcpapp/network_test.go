@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/canvas"
+	"github.com/ahp-canvas/ahp-canvas/canvas/allow"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/mcpapp"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
@@ -137,6 +139,76 @@ func TestNetwork(t *testing.T) {
 					v.tab.Close()
 				}
 			})
+		}
+	})
+}
+
+// thief is a View of a server that may reach nothing. It goes to the content host of another
+// server, whose name has the label of that server's origins, in every way that it and its
+// wrapper have.
+const thief = `<!doctype html><meta charset="utf-8"><title>Thief</title><body><script>
+const to = location.protocol + "//" + location.host.replace(/^[^-]*-/, "LABEL-");
+const loaded = (e) => new Promise((go) => { e.onload = e.onerror = go; setTimeout(go, 2000); });
+const ways = [["view", window], ["wrapper", parent]].flatMap(([who, w]) => { const d = w.document, at = (way) => "ORIGIN/" + who + "-" + way; return [
+	...["/", "/-/view", "/.ahp/frame.html", "/.ahp/canvas.js"].map((path) => async () => {
+		const f = d.createElement("iframe"); f.src = to + path; const done = loaded(f); d.body.append(f); await done;
+		f.contentWindow.postMessage({ "x-ahp": "load", path: "/", html: '<img src="' + at("message") + '">' }, "*");
+		try { f.contentWindow.eval("fetch('" + at("framed") + "')"); } catch {}
+		f.contentWindow.location = to + "/";
+	}),
+	() => w.navigator.serviceWorker?.register(to + "/.ahp/sw.js"),
+	() => w.navigator.serviceWorker?.register("/.ahp/sw.js?" + encodeURIComponent("ORIGIN")),
+	() => w.navigator.serviceWorker?.controller?.postMessage({ "x-ahp": "allowed", origins: ["ORIGIN"] }),
+	() => new Promise((go) => { const k = new w.Worker(to + "/.ahp/sw.js"); k.onerror = k.onmessage = go; setTimeout(go, 1000); }),
+	() => w.fetch(to + "/.ahp/frame.html").then((r) => r.text()).then((t) => { d.body.insertAdjacentHTML("beforeend", t); }),
+	() => w.open(to + "/"), () => w.fetch(at("fetch")), () => loaded(d.body.appendChild(Object.assign(d.createElement("img"), { src: at("img") }))),
+]; });
+(async () => {
+	await Promise.race([Promise.allSettled(ways.map(async (way) => way())), new Promise((go) => setTimeout(go, 10000))]);
+	parent.document.body.dataset.tried = "1";
+})();
+</script>`
+
+// TestOriginsOfAnotherServer: what one server's pages may reach is out of reach for the pages
+// of another server, also at the content host of the first.
+func TestOriginsOfAnotherServer(t *testing.T) {
+	inBrowser(t, func(t *testing.T) {
+		canary := newElsewhere(t)
+		lists, err := allow.New(map[string][]string{"fake": {canary.URL}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := start(t, func(o *mcpapp.Options, ho *host.Options) {
+			ho.AllowOrigins = map[string][]string{"fake": {canary.URL}}
+			o.Allowed = func(server, canvasID string) []string { return lists.For(server, canvasID).Origins }
+		})
+		page := strings.NewReplacer("LABEL", lists.For("fake", "").Label(), "ORIGIN", canary.URL).Replace(thief)
+		for name, text := range map[string]string{"fake": `<!doctype html><body><img src="` + canary.URL + `/own">`, "thief": page} {
+			s := e.fake("ok")
+			s.Name, s.Env["FAKE_PAGE"] = name, e.pageOf(t, text)
+			s.Env["FAKE_CSP"] = fmt.Sprintf(`{"connectDomains":[%[1]q],"resourceDomains":[%[1]q],"frameDomains":[%[1]q]}`, canary.URL)
+			e.add(s)
+		}
+		b := webtest.Start(t, "ignore-certificate-errors")
+		for _, c := range []struct{ server, until, want string }{
+			{"fake", `d?.querySelector("img")?.complete`, "own"},
+			{"thief", `h.body.dataset.tried === "1"`, ""},
+		} {
+			args := canvas.OpenArgs{Session: host.DefaultSession, ExtensionID: c.server, CanvasID: "show", InstanceID: "show"}
+			if _, err := e.host.Canvases().Open(t.Context(), args); err != nil {
+				t.Fatal(err)
+			}
+			v := e.view(b)
+			v.wait(c.until)
+			v.eval(`(setTimeout(() => { w.location = "` + canary.URL + `/left"; }), 0)`)
+			v.frame.WaitAtMost(webtest.Timeout, `new Promise((go) => setTimeout(() => go(true), 1000))`)
+			if got := strings.Join(canary.reached(), " "); got != c.want {
+				t.Errorf("%s reached the origin by %q, want %q", c.server, got, c.want)
+			}
+			v.tab.Close()
+			if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, "show"); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
 
@@ -96,4 +98,61 @@ func TestKeepAlive(t *testing.T) {
 			t.Error("the reader is gone, and the call is not")
 		}
 	})
+}
+
+// TestLostCall: the answer of a connection that was lost is dropped, also if it arrives as the
+// connection ends, and the call does not wait for it.
+func TestLostCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, waits := range []bool{true, false} {
+			c := &conn{running: &Running{slots: make(chan struct{}, 1)}, lost: make(chan struct{})}
+			c.ctx, c.cancel = context.WithCancel(t.Context())
+			asked := make(chan struct{})
+			go func() {
+				<-asked
+				c.markLost()
+				c.cancel()
+			}()
+			got, err := call(t.Context(), c, time.Minute, func(ctx context.Context) (string, error) {
+				close(asked)
+				if waits {
+					<-ctx.Done()
+					return "", ctx.Err()
+				}
+				<-c.ctx.Done()
+				return "late", nil
+			})
+			if got != "" || !errors.Is(err, errLostCall) {
+				t.Errorf("waits %v: %q, %v", waits, got, err)
+			}
+		}
+	})
+}
+
+// TestLateOutcome: the outcome of a call is not shown by a canvas that has ended, or that shows
+// a later call.
+func TestLateOutcome(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, i := range map[string]*instance{
+		"ended": {ctx: ended, kept: kept{Generation: 1}},
+		"later": {ctx: t.Context(), kept: kept{Generation: 2}},
+	} {
+		func() {
+			defer func() { _ = recover() }() // it would go on with the server, which this canvas has not
+			i.finish(1, &sdk.CallToolResult{}, nil)
+		}()
+		if i.kept.Result != nil {
+			t.Errorf("%s: the canvas shows %s", name, i.kept.Result)
+		}
+	}
+}
+
+// TestResultLimit: a page gets words instead of a result that is too large.
+func TestResultLimit(t *testing.T) {
+	for n, want := range map[int]string{maxResult / 2: `"result":"x`, maxResult: "the result has more than 16777216 bytes"} {
+		if got := string(response(nil, strings.Repeat("x", n), nil)); !strings.Contains(got[:min(len(got), 200)], want) {
+			t.Errorf("%d bytes: %.200s", n, got)
+		}
+	}
 }

@@ -28,7 +28,7 @@
   /** Gives the worker a new port to the app page, which replaces the previous one. */
   function connectWorker() {
     const { port1, port2 } = new MessageChannel();
-    navigator.serviceWorker.controller?.postMessage({ t: "port" }, [port1]);
+    navigator.serviceWorker.controller?.postMessage({ t: "port", sockets: /** @type {any} */ (globalThis).ahpSockets === true }, [port1]);
     post({ t: "port" }, [port2]);
   }
 

@@ -1,7 +1,8 @@
 // @ts-check
 // WebSockets of a canvas that its page reaches through the channel only: a service worker
 // does not see them. This class behaves as the browser's, and sends its messages over a
-// port to the app page (doc.go), which checks them. The host serves it in front of shim.js.
+// port to the app page (doc.go), which checks them. The host serves it in front of shim.js;
+// sw.js inserts it into the scripts of dedicated workers, and single.js into its documents.
 "use strict";
 {
   /** The outer frame, if this document is below one. @returns {any} */
@@ -15,11 +16,131 @@
       return undefined; // of another origin
     }
   };
-  const frame = frameOf();
-  if (frame?.ahpSockets === true && globalThis.WebSocket) replaceWebSocket(frame);
 
-  /** @param {any} frame */
-  function replaceWebSocket(frame) {
+  /** @typedef {{ connect: () => MessagePort, base: () => string, isOwn: (url: URL) => boolean }} Place connect: opens a port to the app page; isOwn: whether a url names the app's own server */
+
+  /** The place of a document. @returns {Place | undefined} */
+  function inDocument() {
+    const single = /** @type {any} */ (globalThis).ahpSocketsAt; // set by single.js: the document's address
+    Reflect.deleteProperty(globalThis, "ahpSocketsAt");
+    const frame = single === undefined && frameOf();
+    if (single === undefined && frame?.ahpSockets !== true) return undefined;
+    return {
+      connect: () => {
+        const { port1, port2 } = new MessageChannel();
+        if (frame) frame.postMessage({ "x-ahp": "sockets" }, location.origin, [port2]);
+        else parent.postMessage({ "x-ahp": "sockets" }, "*", [port2]);
+        return port1;
+      },
+      base: () => single ?? document.baseURI,
+      isOwn: (url) => url.host === (single === undefined ? location.host : new URL(single).host),
+    };
+  }
+
+  /** The place of a dedicated worker, whose creator passes its port on (replaceWorker). @returns {Place} */
+  function inWorker() {
+    const creator = new Promise((/** @type {(port: MessagePort) => void} */ resolve) => {
+      addEventListener("message", (event) => {
+        if (event.data?.["x-ahp"] !== "sockets" || !event.ports[0]) return;
+        event.stopImmediatePropagation();
+        resolve(event.ports[0]);
+      });
+    });
+    const { host } = new URL(self.origin === "null" ? "http://canvas/" : self.origin);
+    return {
+      connect: () => {
+        const { port1, port2 } = new MessageChannel();
+        creator.then((port) => port.postMessage("sockets", [port2]));
+        return port1;
+      },
+      base: () => location.href,
+      isOwn: (url) => url.host === host,
+    };
+  }
+
+  /** Starts in a worker, once: each module of a worker has this file in front. */
+  function startWorker() {
+    if (!globalThis.WebSocket || !/\[native code\]/.test(Reflect.apply(Function.prototype.toString, globalThis.WebSocket, []))) return;
+    const place = inWorker();
+    replaceWebSocket(place);
+    replaceWorker(place);
+  }
+
+  if (typeof document === "undefined") {
+    startWorker();
+  } else {
+    const place = globalThis.WebSocket && inDocument();
+    if (place) {
+      replaceWebSocket(place);
+      replaceWorker(place);
+    }
+  }
+
+  /**
+   * Gives dedicated workers WebSockets too: those of the app's own scripts, into which sw.js
+   * inserts this file, and those of blobs, which get it here. Messages pass through the
+   * creator, because a worker that is terminated cannot close its port.
+   * @param {Place} place
+   */
+  function replaceWorker({ connect }) {
+    const Native = globalThis.Worker;
+    if (!Native) return; // in a worker, in some browsers
+    const START = `(() => { "use strict"; ${[inWorker, startWorker, replaceWorker, replaceWebSocket].join("\n")}\nstartWorker(); })();\n`;
+    const KEPT = 10_000; // ms until the url of a worker's blob is revoked
+    const { createObjectURL, revokeObjectURL } = URL;
+    /** @type {Map<string, Blob>} by url */ const blobs = new Map();
+    /** @type {Map<object, () => void>} ends the WebSockets of a worker */ const ends = new Map();
+
+    URL.createObjectURL = (object) => {
+      const url = Reflect.apply(createObjectURL, URL, [object]);
+      if (object instanceof Blob) blobs.set(url, object);
+      return url;
+    };
+    URL.revokeObjectURL = (url) => {
+      blobs.delete(url);
+      Reflect.apply(revokeObjectURL, URL, [url]);
+    };
+    addEventListener("pagehide", () => { for (const end of ends.values()) end(); });
+
+    /** The url of a blob's script with the class in front. @param {Blob} blob */
+    function withStart(blob) {
+      const url = Reflect.apply(createObjectURL, URL, [new Blob([START, blob], { type: blob.type || "text/javascript" })]);
+      setTimeout(() => Reflect.apply(revokeObjectURL, URL, [url]), KEPT);
+      return url;
+    }
+
+    /** @param {string} url */
+    const isOwnScript = (url) => /^https?:/.test(location.protocol) && URL.canParse(url, location.href) && new URL(url, globalThis.document?.baseURI ?? location.href).origin === location.origin;
+
+    /** Passes messages on. @param {MessagePort} from @param {MessagePort} to */
+    const pass = (from, to) => { from.onmessage = ({ data }) => to.postMessage(data, data?.bytes instanceof ArrayBuffer ? [data.bytes] : []); };
+
+    globalThis.Worker = class Worker extends Native {
+      /** @param {string | URL} given @param {WorkerOptions} [options] */
+      constructor(given, options) {
+        const url = String(given), blob = blobs.get(url);
+        super(blob ? withStart(blob) : given, options);
+        if (!blob && !isOwnScript(url)) return;
+        const { port1, port2 } = new MessageChannel();
+        super.postMessage({ "x-ahp": "sockets" }, [port2]);
+        port1.onmessage = ({ ports: [worker] }) => {
+          const page = connect();
+          pass(worker, page);
+          pass(page, worker);
+          ends.set(this, () => page.postMessage({ t: "bye" }));
+        };
+      }
+
+      terminate() {
+        ends.get(this)?.();
+        ends.delete(this);
+        super.terminate();
+      }
+    };
+  }
+
+  /** @param {Place} place */
+  function replaceWebSocket({ connect, base, isOwn }) {
     const Native = globalThis.WebSocket;
     const CHUNK = 32 * 1024, COST = 64; // bytes of a message to the app page, and what it costs besides
     const BUFFER = 256 * 1024; // cost that the app page takes
@@ -37,14 +158,19 @@
     function tell(m, transfer = []) {
       if (gone) return;
       if (!port) {
-        const channel = new MessageChannel();
-        port = channel.port1;
+        port = connect();
         port.onmessage = ({ data }) => links.get(data.id)?.receive(data);
-        frame.postMessage({ "x-ahp": "sockets" }, location.origin, [channel.port2]);
       }
       Reflect.apply(post, port, [m, transfer]);
     }
 
+    if (typeof document === "undefined") {
+      const { close } = globalThis;
+      globalThis.close = () => {
+        if (port) tell({ t: "bye" });
+        Reflect.apply(close, globalThis, []);
+      };
+    }
     addEventListener("pagehide", () => {
       if (port) tell({ t: "bye" });
       port?.close();
@@ -77,7 +203,7 @@
         this.target = target;
         this.url = url;
         links.set(this.id, this);
-        tell({ t: "open", id: this.id, path: url.pathname + url.search, host: url.host === location.host ? undefined : url.host, protocols });
+        tell({ t: "open", id: this.id, path: url.pathname + url.search, host: isOwn(url) ? undefined : url.host, protocols });
       }
 
       /** @param {any} m of the app page */
@@ -210,8 +336,8 @@
     /** @param {string | URL} given @returns {URL} throws as the browser's WebSocket does */
     function parse(given) {
       const wrong = (/** @type {string} */ why) => new DOMException(`Failed to construct 'WebSocket': ${why}`, "SyntaxError");
-      if (!URL.canParse(String(given), document.baseURI)) throw wrong(`The URL '${given}' is invalid.`);
-      const url = new URL(String(given), document.baseURI);
+      if (!URL.canParse(String(given), base())) throw wrong(`The URL '${given}' is invalid.`);
+      const url = new URL(String(given), base());
       if (url.protocol === "http:") url.protocol = "ws:";
       if (url.protocol === "https:") url.protocol = "wss:";
       if (url.protocol !== "ws:" && url.protocol !== "wss:") throw wrong(`The URL's scheme must be either 'http', 'https', 'ws', or 'wss'. '${url.protocol.slice(0, -1)}' is not allowed.`);
@@ -243,7 +369,7 @@
         const list = parseProtocols(protocols);
         super();
         // Another server: the canvas's policy decides, as it does for every request.
-        if (url.host !== location.host && !LOCAL.test(url.hostname)) return /** @type {any} */ (new Native(url, list));
+        if (!isOwn(url) && !LOCAL.test(url.hostname)) return /** @type {any} */ (new Native(url, list));
         linkOf.set(this, new Link(/** @type {any} */ (this), url, list));
       }
 

@@ -14,6 +14,8 @@
   // Filled in by the host: canvas.js. A document gets it also if the host cannot be reached
   // at that moment; otherwise the canvas would take this page for another renderer.
   const CANVAS = "";
+  // Filled in by the host: sockets.js, for dedicated workers.
+  const SOCKETS = "";
   const { retryLater, isHTML, redirectTo, withShim, failure, covers, fileName, isOuterFrame, toOuterFrames } = documents(POLICY);
 
   const TIMEOUT = 35_000; // ms for the app page to answer; its own deadlines are shorter
@@ -28,6 +30,7 @@
   const sw = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
   /** @type {MessagePort | undefined} */ let app;
+  let sockets = false; // the provider answers ws/1, and the canvas has no other way to its WebSockets
   /** @type {Map<number, Exchange>} Requests in progress at the app page, by id */
   const exchanges = new Map();
   /** @type {Promise<void> | undefined} */ let connecting;
@@ -46,6 +49,7 @@
     const port = event.ports[0];
     app?.close();
     app = port;
+    sockets = event.data.sockets === true;
     port.onmessage = ({ data }) => exchanges.get(data.id)?.receive(data);
     // Requests on the old port get no answer. Reads are sent again; other requests must not be.
     for (const x of exchanges.values()) if (x.ask.read) port.postMessage(x.ask); else x.receive({ t: "lost" });
@@ -169,7 +173,7 @@
     /** @param {{ type: string, body: ArrayBuffer }} m */
     #whole({ type, body }) {
       const bytes = new Uint8Array(body);
-      const parts = this.document && isHTML(type) ? withShim(bytes, {}) : [bytes];
+      const parts = this.document && isHTML(type) ? withShim(bytes, {}) : sockets && this.request.destination === "worker" ? [SOCKETS, bytes] : [bytes];
       return new Response(new Blob(/** @type {BlobPart[]} */ (parts)), { headers: { ...POLICY, "Content-Type": type } });
     }
 
@@ -201,6 +205,10 @@
       this.marks["data-cookies"] = headers.get("X-Ahp-Cookies") ?? "";
       if (!this.document && headers.has("X-Ahp-Cookies")) this.#tellCookies(headers.get("X-Ahp-Cookies") ?? "");
       headers.delete("X-Ahp-Cookies");
+      if (sockets && this.request.destination === "worker" && status === 200) {
+        headers.delete("Content-Length");
+        this.#controller?.enqueue(new TextEncoder().encode(SOCKETS)); // not credited
+      }
       const response = new Response(stream, { status, statusText: text, headers });
       const file = headers.get("Content-Disposition") ?? "";
       if (!this.document || empty || !/^\s*attachment\b/i.test(file)) return this.#resolve(response);

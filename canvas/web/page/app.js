@@ -22,6 +22,7 @@ import { lookAt, startLook } from "./look.js";
 import { openMenu } from "./menu.js";
 import { Mounts } from "./mounts.js";
 import { decodeKey } from "./noise.js";
+import { prepareOffline } from "./offline.js";
 import { Panel } from "./panel.js";
 import { startPeople } from "./people.js";
 import { Pictures } from "./pictures.js";
@@ -61,7 +62,7 @@ const timeline = new Timeline(session, client.clientId, (method, params) => clie
 const attention = new Attention(showCard, () => retitled());
 const undo = new UndoBar((method, params) => client.request(method, params), (c, a) => client.dispatch(c, a));
 const problems = new Problems({
-  host, key, view, session, token: () => token, state: () => state, cards, note: (text) => timeline.note(text), ready: () => askPeople(),
+  host, key, view, session, token: () => token, state: () => state, cards, note: (text) => timeline.note(text), ready: () => { askPeople(); prepareOffline(); },
   retry: () => client.retryNow(), gallery: () => gallery.open(),
 });
 const askPeople = LOOKING ? () => {} : startPeople(session, (method, params) => client.request(method, params), host ? showHealth : () => {});
@@ -283,7 +284,7 @@ followAddress(show);
 drawIcons(document);
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
-startTheme(byId("theme"), () => cards.forEach((card) => card.setTheme()));
+startTheme(byId("theme"), () => { cards.forEach((card) => card.setTheme()); switcher.drawPictures(); pictures.themed(cards).then(() => switcher.drawPictures()); });
 if (!host && !LOOKING) watchHealth(); // a relay does not know its hosts' stores: see startPeople
 document.body.dataset.connection = "connecting"; // first.js: the page runs
 // No top-level await: WebKit does not report the errors of a module that has one.

@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const MAX_SHAPES = 400;
 const MAX_SIDE = 10_000; // px
 const SETTLED = 800; // ms after which a canvas that was loaded has drawn itself
-const TALL = 0.7; // of its width: what is below is cut off
+const TALL = 2; // of its width: what is below is cut off, and the picture fades out there
 /** Colors as getComputedStyle returns them; nothing that names an address. */
 const COLOR = /^(rgba?|hsla?|oklab|oklch|lab|lch|color)\([a-z0-9 .,%/+-]{1,80}\)$/;
 
@@ -50,16 +50,30 @@ function drawn(s) {
   return draw("rect", { x, y, width: w, height: h, rx: Math.min(r, w / 2, h / 2), fill, stroke: line, "stroke-width": 2 });
 }
 
-/** Draws a sketch, from its top. @param {Sketch} sketch */
-function drawSketch({ width, height, ground, shapes }) {
+/** Draws a sketch as a whole. @param {Sketch} sketch @param {boolean} [turned] with light and dark exchanged */
+export function drawSketch({ width, height, ground, shapes }, turned = false) {
   const tall = Math.min(height, width * TALL);
-  const svg = draw("svg", { class: "sketch", viewBox: `0 0 ${width} ${tall}`, preserveAspectRatio: "xMidYMin slice", "aria-hidden": "true" });
+  const svg = draw("svg", { class: `sketch${tall < height ? " cut" : ""}${turned ? " turned" : ""}`, viewBox: `0 0 ${width} ${tall}`, preserveAspectRatio: "xMidYMid meet", "aria-hidden": "true" });
+  if (ground !== "none") svg.style.background = ground; // beside a picture that is narrower or lower than its place
   svg.append(draw("rect", { class: "ground", width, height: tall, fill: ground }), ...shapes.filter((s) => s.t === "line" || s.y < tall).map(drawn));
   return svg;
 }
 
+const theme = () => document.documentElement.dataset.colorMode ?? "";
+
+/** Whether a color is dark; undefined if that is not known. @param {string} color */
+function isDark(color) {
+  const [, r, g, b] = /^rgba?\((\d+), (\d+), (\d+)/.exec(color) ?? [];
+  return r === undefined ? undefined : 0.3 * Number(r) + 0.6 * Number(g) + 0.1 * Number(b) < 128;
+}
+
+/** Whether a picture is of another theme than the page has now, in a canvas that follows the theme. @param {Taken} taken */
+const outdated = ({ sketch, mode }) => mode !== theme() && (isDark(sketch.ground) ?? mode === "dark") === (mode === "dark");
+
+/** mode: the theme of the page then. @typedef {{ sketch: Sketch, mode: string }} Taken */
+
 export class Pictures {
-  /** @type {Map<string, Sketch>} by channel */ #kept = new Map();
+  /** @type {Map<string, Taken>} by channel */ #kept = new Map();
   /** @type {Set<Card>} that are being sketched */ #taking = new Set();
 
   /** Has a canvas sketched when the person comes to its header, from which another canvas can take its place. @param {Card} card */
@@ -77,21 +91,27 @@ export class Pictures {
     await Promise.all([...cards].map((card) => this.#take(card)));
   }
 
+  /** The page has another theme: has the visible canvases sketched when they have drawn it. The pictures of the others are turned until they are seen. @param {Map<string, Card>} cards */
+  async themed(cards) {
+    await new Promise((done) => { setTimeout(done, SETTLED); });
+    await this.refresh(cards.values());
+  }
+
   /** @param {Card} card */
   async #take(card) {
     if (card.private || card.element.hidden || card.phase !== "live" || this.#taking.has(card)) return;
     this.#taking.add(card);
-    const sketch = cleanedSketch(await card.frame.sketch());
+    const mode = theme(), sketch = cleanedSketch(await card.frame.sketch());
     this.#taking.delete(card);
-    if (sketch && !card.private && card.element.isConnected) this.#kept.set(card.ref.channel, sketch);
+    if (sketch && !card.private && card.element.isConnected) this.#kept.set(card.ref.channel, { sketch, mode });
   }
 
   /** The picture of a canvas. @param {Card | undefined} card @returns {Element | undefined} undefined if there is none */
   of(card) {
     if (!card) return undefined;
     if (card.private) this.forget(card);
-    const sketch = this.#kept.get(card.ref.channel);
-    return sketch && drawSketch(sketch);
+    const taken = this.#kept.get(card.ref.channel);
+    return taken && drawSketch(taken.sketch, outdated(taken));
   }
 
   /** @param {Card} card */

@@ -6,9 +6,10 @@
 // which the srcdoc inherits, do that. The host puts this script into single.html.
 "use strict";
 {
-  // Filled in by the host: the texts of canvas.js and singleshim.js.
+  // Filled in by the host: the texts of canvas.js, singleshim.js and sockets.js.
   const CANVAS = "";
   const SHIM = "";
+  const SOCKETS = "";
 
   const MAX_FILES = 256, MAX_BYTES = 16 * 1024 * 1024; // of one document
   const MAX_MISSING = 32;
@@ -31,6 +32,7 @@
   const REPLY_TIMEOUT = 2_000; // ms after which a silent frame counts as another page
   let lastId = 0, replyTimer = 0;
   let shown = "/"; // the path of the document
+  let sockets = false; // the provider answers ws/1
 
   /** @param {unknown} m @param {Transferable[]} [transfer] */
   const post = (m, transfer = []) => app?.postMessage(m, transfer);
@@ -234,7 +236,8 @@
     for (const el of doc.querySelectorAll("script")) await inlineScript(page, doc, el); // in sequence: deferred scripts keep their order
     const first = doc.createElement("script");
     const given = JSON.stringify({ theme, modules: Object.fromEntries(page.modules), scheme: SCHEME, title: doc.title, path });
-    first.textContent = script(`(() => { ${SHIM}\nprepareDocument(${given}); })()`);
+    const withSockets = sockets ? `globalThis.ahpSocketsAt = ${JSON.stringify(ROOT + path)}; (() => { ${SOCKETS} })();` : "";
+    first.textContent = script(`(() => { ${SHIM}\nprepareDocument(${given}); })(); ${withSockets}`);
     doc.documentElement.prepend(first);
     return (doc.doctype ? "<!doctype html>" : "") + doc.documentElement.outerHTML;
   }
@@ -261,7 +264,7 @@
     document.body.append(inner);
   }
 
-  /** @param {{ path: string, title: string, theme: any }} order */
+  /** @param {{ path: string, title: string, theme: any, sockets?: boolean }} order */
   function mount(order) {
     const { port1, port2 } = new MessageChannel();
     reads = port1;
@@ -270,6 +273,7 @@
       if (!requests.has(data.id)) pending.delete(data.id);
     };
     theme = order.theme;
+    sockets = order.sockets === true;
     document.title = order.title;
     post({ t: "here" });
     post({ t: "port" }, [port2]);
@@ -300,6 +304,7 @@
       post({ t: "live" });
     }
     if (kind === "view" && ports[0]) post({ t: "view" }, [ports[0]]);
+    if (kind === "sockets" && ports[0]) post({ t: "sockets" }, [ports[0]]);
     if (kind === "bye") post({ t: "bye" });
     if (data?.type === "canvas/message") post({ t: "message", payload: data.payload });
     if (kind === "key") post({ t: "key" });

@@ -123,11 +123,11 @@ export class Switcher {
     this.#dialog.addEventListener("close", remove, { once: true });
     this.#find();
     this.#search.focus();
-    this.#around.refresh().then(() => this.#drawPictures());
+    this.#around.refresh().then(() => this.drawPictures());
   }
 
   /** Puts the pictures into the list. */
-  #drawPictures() {
+  drawPictures() {
     for (const li of /** @type {Iterable<HTMLElement>} */ (this.#list.children)) {
       const box = /** @type {HTMLElement} */ (li.querySelector(".picture")), picture = this.#around.picture(li.dataset.id ?? "");
       if (picture) box.querySelector(".sketch")?.remove();
@@ -141,7 +141,7 @@ export class Switcher {
     const found = this.#around.entries().filter((e) => words.every((w) => `${e.title} ${e.status} ${e.kind}`.toLocaleLowerCase().includes(w)));
     const focused = /** @type {HTMLElement | null} */ (document.activeElement?.closest("#found li"))?.dataset.id;
     this.#list.replaceChildren(...found.map((e) => this.#line(e)));
-    this.#drawPictures();
+    this.drawPictures();
     if (focused) /** @type {HTMLElement | null} */ (this.#list.querySelector(`li[data-id="${CSS.escape(focused)}"] button`))?.focus();
     byId("found-none").hidden = found.length > 0;
   }

@@ -57,10 +57,12 @@ export function showNextStep(shown) {
   });
 }
 
-/** Shows a sentence for six seconds. @param {string} text */
+/** Shows a sentence for six seconds, or until it is pressed. @param {string} text */
 export function notice(text) {
   const p = document.createElement("p");
   p.textContent = text;
+  p.title = "Dismiss";
+  p.addEventListener("click", () => p.remove());
   byId("notices").append(p);
   setTimeout(() => p.remove(), 6_000);
 }

@@ -1,7 +1,9 @@
 package webtest
 
 import (
+	"flag"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -9,8 +11,13 @@ import (
 
 // Main runs a package's tests with one browser for each set of flags. Call it from
 // TestMain: os.Exit(webtest.Main(m)). In Chromium each test still has its own tabs,
-// cookies and storage; a browser that crashed is started again.
+// cookies and storage; a browser that crashed is started again. Parallel tests run at
+// least three at a time, because they wait more than they compute.
 func Main(m *testing.M) int {
+	flag.Parse()
+	if n := flag.Lookup("test.parallel"); n.Value.String() == n.DefValue && runtime.GOMAXPROCS(0) < 3 {
+		_ = n.Value.Set("3")
+	}
 	shared.on = true
 	defer shared.stop()
 	return m.Run()

@@ -85,7 +85,7 @@ func TestReleaseFiles(t *testing.T) {
 	if found < 25 {
 		t.Errorf("found %d files", found)
 	}
-	for _, name := range []string{"prepare.sh", "try.sh", "debian/postinstall.sh", "debian/preremove.sh", "debian/postremove.sh"} {
+	for _, name := range []string{"prepare.sh", "try.sh", "fresh/try.sh", "fresh/boot.sh", "debian/postinstall.sh", "debian/preremove.sh", "debian/postremove.sh"} {
 		if !strings.HasPrefix(text(t, name), "#!/bin/sh\n") {
 			t.Errorf("%s does not begin as a script", name)
 		}
@@ -111,6 +111,25 @@ func TestPackagedUnits(t *testing.T) {
 		if !packed["/usr/lib/systemd/system/"+unit] {
 			t.Errorf("no package has %s", unit)
 		}
+	}
+}
+
+// TestDocumentedInstallation checks that fresh/try.sh runs each command that the
+// documentation gives for the service.
+func TestDocumentedInstallation(t *testing.T) {
+	t.Parallel()
+	script, found := strings.Split(text(t, "fresh/try.sh"), "\n"), 0
+	for line := range strings.Lines(text(t, "../internal/docs/pages/operate.md")) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "sudo ") {
+			continue
+		}
+		found++
+		if !slices.ContainsFunc(script, func(s string) bool { return strings.Contains(s, line) }) {
+			t.Errorf("fresh/try.sh does not run %q", line)
+		}
+	}
+	if found < 12 {
+		t.Errorf("found %d commands", found)
 	}
 }
 

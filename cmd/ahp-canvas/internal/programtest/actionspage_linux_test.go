@@ -18,8 +18,8 @@ func TestActionsPageFar(t *testing.T) {
 	f, args := newFarMachines(t)
 	s := f.m.serve(append(args, "--actions-page", simpleForm(t))...)
 	tab := f.browser(t).Open(t, s.Link)
-	submits(t, f.m)
 	frame := tab.Frames(t, 1, func(u *url.URL) bool { return u.Path == "/.ahp/frame.html" })[0]
+	submits(t, f.m)
 	const page = `document.querySelector("iframe").contentWindow`
 	for n := range runs(1, 20) {
 		webtest.Eval[bool](t, frame, `(`+page+`.delay = 20000, `+page+`.submitted = 0, true)`)

@@ -49,6 +49,7 @@ that it accepted. A second one stops it immediately.`,
 
 // serve runs a host until ctx is canceled and it has answered what it accepted.
 func serve(ctx context.Context, env *term.Env, o options, open []string) (err error) {
+	useProcessors()
 	line := env.StatusLine()
 	if err := o.uplink.load(); err != nil {
 		return err

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"runtime"
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas"
@@ -70,5 +71,20 @@ func TestRelayNotEncrypted(t *testing.T) {
 		if notes := (&uplink{relay: relay}).notes(); len(notes) != want {
 			t.Errorf("%s: %q", relay, notes)
 		}
+	}
+}
+
+// TestUseProcessors runs four goroutines at once on a small machine, unless the operator
+// chose a number.
+func TestUseProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	t.Setenv("GOMAXPROCS", "1")
+	if useProcessors(); runtime.GOMAXPROCS(0) != 1 {
+		t.Errorf("%d at once, the operator wants 1", runtime.GOMAXPROCS(0))
+	}
+	t.Setenv("GOMAXPROCS", "")
+	useProcessors()
+	if got := runtime.GOMAXPROCS(0); runtime.NumCPU() < fewProcessors && got != fewProcessors {
+		t.Errorf("%d at once on %d processors, want %d", got, runtime.NumCPU(), fewProcessors)
 	}
 }

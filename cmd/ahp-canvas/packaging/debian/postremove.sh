@@ -1,5 +1,6 @@
 #!/bin/sh
-# After a removal. The state in /var/lib/private/ahp-canvas stays: it is the user's.
+# After a removal. The state in /var/lib/ahp-canvas and its user stay: they are not of the
+# package.
 set -e
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload || true

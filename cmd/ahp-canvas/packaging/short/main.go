@@ -9,6 +9,7 @@ package main
 import (
 	"crypto/sha256"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,8 +20,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// version is that of the short release. It is a snapshot of the sources.
-const version = "0.0.1-snapshot"
+// version is that of the short release. By default it is a snapshot of the sources; a test of
+// upgrades gives another one.
+var version = "0.0.1-snapshot"
 
 // config is what this program reads of goreleaser.yaml.
 type config struct {
@@ -53,11 +55,13 @@ type packed struct {
 }
 
 func main() {
-	if len(os.Args) != 2 || runtime.GOOS != "linux" {
-		fmt.Fprintln(os.Stderr, "usage, on Linux and in the root of the sources: short FOLDER")
+	flag.StringVar(&version, "version", version, "the release's `version`")
+	flag.Parse()
+	if flag.NArg() != 1 || runtime.GOOS != "linux" {
+		fmt.Fprintln(os.Stderr, "usage, on Linux and in the root of the sources: short [-version VERSION] FOLDER")
 		os.Exit(2)
 	}
-	if err := release(os.Args[1]); err != nil {
+	if err := release(flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "short:", err)
 		os.Exit(1)
 	}

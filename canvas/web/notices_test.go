@@ -1,0 +1,44 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+)
+
+// covers names the notices and bars that lie over the visible canvas or over each other.
+const covers = `(() => {
+	const at = [...document.querySelectorAll(".card:not([hidden]) .stage, .notices p, .undo:not([hidden])")].map((e) => [e.className || e.localName, e.getBoundingClientRect()]);
+	return at.flatMap(([a, r], i) => at.slice(i + 1).filter(([, q]) => r.left < q.right && q.left < r.right && r.top < q.bottom && q.top < r.bottom).map(([b]) => a + " and " + b));
+})()`
+
+// TestNoticesCoverNothing: in a narrow window, notices and the bar that undoes a close stand
+// below the canvas, whose buttons stay free. A press dismisses a notice.
+func TestNoticesCoverNothing(t *testing.T) {
+	t.Parallel()
+	form := helloSite("form")
+	form.files["index.html"] += `<style>#approve { position: fixed; inset: auto 8px 8px; min-height: 44px }</style><button id="approve">Approve</button>`
+	e := start(t, nil, form, helloSite("other"), helloSite("third"))
+	p := webtest.Start(t).Open(t, e.link+"&canvas=form")
+	p.Resize(t, 390, 844)
+	p.Wait(t, visible+` === "form" && document.querySelectorAll(".card").length === 3`)
+	high := webtest.Eval[float64](t, p, `document.querySelector(".card:not([hidden]) .stage").offsetHeight`)
+	webtest.Eval[any](t, p, `void [...document.querySelectorAll(".card")].find((c) => c.textContent.includes("Hello third")).querySelector(".close").click()`)
+	if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, "other"); err != nil {
+		t.Fatal(err)
+	}
+	p.Wait(t, `document.querySelector(".notices p") && document.querySelector(".undo:not([hidden])")`)
+	if got := webtest.Eval[[]string](t, p, covers); len(got) > 0 {
+		t.Errorf("they lie over each other: %q", got)
+	}
+	p.Wait(t, `document.documentElement.scrollHeight <= innerHeight`) // so nothing has to be scrolled to
+	save(t, "notices-390", p)
+	p.Click(t, ".notices p")
+	p.Wait(t, `!document.querySelector(".notices p")`)
+	webtest.Eval[any](t, p, `document.querySelector(".undo .now").click()`)
+	p.Wait(t, `document.querySelector(".undo").hidden`)
+	if got := webtest.Eval[float64](t, p, `document.querySelector(".card:not([hidden]) .stage").offsetHeight`); got != high {
+		t.Errorf("the canvas is %v high afterwards, and was %v", got, high)
+	}
+}
