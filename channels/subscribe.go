@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
@@ -223,6 +224,34 @@ func (s *Subscriber) bookmark() Bookmark {
 
 // end ends the subscription of s to c.
 func (tx *Tx) end(s *Subscriber, c *channel) {
+	tx.remove(s, c)
+	if c.kind.Left != nil {
+		tx.Later(func() { c.kind.Left(s, c.uri) })
+	}
+}
+
+// TakeOver gives the place of a connection to a new one of its client, which has no
+// subscriptions yet: its id, so that entries for it reach the new one. The subscriptions of the
+// old one end, and it gets nothing more; only those that keep does not name are reported by
+// Kind.Left. The new one must Resume with the returned bookmark in the same transaction.
+func (tx *Tx) TakeOver(to, from *Subscriber, keep []string) (mark Bookmark) {
+	if mark = from.left; mark == nil {
+		mark = from.bookmark()
+		for _, uri := range mark.URIs() {
+			if slices.Contains(keep, uri) {
+				tx.remove(from, mark[uri].of)
+			} else {
+				tx.end(from, mark[uri].of)
+			}
+		}
+		from.left = mark
+	}
+	to.ID = from.ID
+	return mark
+}
+
+// remove is end without its report.
+func (tx *Tx) remove(s *Subscriber, c *channel) {
 	tx.l.fanout.flush()
 	ended, _ := s.subs.get(c)
 	if moved := c.subs.remove(ended.at); moved != nil {
@@ -231,7 +260,4 @@ func (tx *Tx) end(s *Subscriber, c *channel) {
 		moved.subs.set(c, sub)
 	}
 	s.subs.remove(c)
-	if c.kind.Left != nil {
-		tx.Later(func() { c.kind.Left(s, c.uri) })
-	}
 }

@@ -151,7 +151,7 @@ func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Va
 	case err == nil:
 		return c.result, nil
 	case errors.Is(err, jsonrpc2.ErrClosed):
-		return nil, fmt.Errorf("call %s: %w", method, p.whyClosed())
+		return nil, fmt.Errorf("call %s: it was sent, and the connection ended before the answer, so whether it was done is unknown: %w", method, p.whyClosed())
 	}
 	if ctx.Err() == nil {
 		return nil, fmt.Errorf("call %s: no answer within %s: %w", method, timeout, context.DeadlineExceeded)

@@ -32,8 +32,8 @@ type Fleet interface {
 	// began to drain, or this edge was cut off. For EdgeOptions.StartupGrace from then on,
 	// a host without a registration might be on its way.
 	Unsettled() time.Time
-	// Leave announces that this edge drains.
-	Leave()
+	// Leave announces that this edge drains, and reports whether there are other edges.
+	Leave() (others bool)
 }
 
 // Registration is a host with a control connection. Its functions do not block.

@@ -74,9 +74,10 @@
 //   - The host gets a name for the token, the address and the opened link
 //     (LaneInfo.Person), to limit each person too.
 //   - Withdrawal or expiry of a token ends every connection that it opened.
-//   - An edge that drains ([Edge.Drain]) notifies the host on each lane, by a ping with the
-//     payload "ahp-relay drain" that does not reach the client. If the host answers by a ping
-//     "ahp-relay moves", the client leaves the lane itself once it has another one. Otherwise
+//   - An edge that drains ([Edge.Drain]) notifies the host on each lane, if there are
+//     other edges, by a ping with the payload "ahp-relay drain" that does not reach the client.
+//     If the host answers by a ping "ahp-relay moves", the client has 35 s to leave the lane
+//     itself, once it has another one. Otherwise
 //     ("ahp-relay stays", or no answer in 5 s) the edge closes the lane once the host spoke last
 //     and the lane was silent for 250 ms, or the client for 5 s without an answer. Nothing that
 //     the client sends from then on reaches the host.

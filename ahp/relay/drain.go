@@ -13,8 +13,8 @@ const drainInterval = 50 * time.Millisecond
 // Drain prepares an edge for Close. From then on the edge accepts no new lanes and
 // registrations (ws.CodeGoingAway), and it asks its hosts to register elsewhere. It still
 // passes offers for hosts that have not moved, so that edges find them. It notifies the host of
-// each lane ([LaneInfo].OnDrain). A client that moves to another lane ends this one when it has
-// its answers. Drain closes the others once the host spoke last and the lane was silent for a
+// each lane if there are other edges ([LaneInfo].OnDrain). A client that moves to another lane
+// has this one ended when it has its answers. Drain closes the others once the host spoke last and the lane was silent for a
 // moment. It returns when all have ended, or when ctx is canceled; Close ends the rest.
 //
 // accepting, if not nil, is called once no host has to dial back anymore: the server's
@@ -27,16 +27,14 @@ func (e *Edge) Drain(ctx context.Context, accepting func()) {
 		hosts = append(hosts, r)
 	}
 	e.mu.Unlock()
-	if e.fleet != nil {
-		e.fleet.Leave()
-	}
+	elsewhere := e.fleet != nil && e.fleet.Leave() // clients can move
 	for _, r := range hosts {
 		r.askToMove()
 	}
 	tick := time.NewTicker(drainInterval)
 	defer tick.Stop()
 	for {
-		left, waiting := e.moveIdle()
+		left, waiting := e.moveIdle(elsewhere)
 		if waiting == 0 && accepting != nil {
 			accepting()
 			accepting = nil
@@ -52,9 +50,9 @@ func (e *Edge) Drain(ctx context.Context, accepting func()) {
 	}
 }
 
-// moveIdle closes the idle lanes. It returns how many lanes are left, and how many of them
+// moveIdle closes the idle lanes, and with notice first lets their clients move. It returns how many lanes are left, and how many of them
 // wait for their host.
-func (e *Edge) moveIdle() (left, waiting int) {
+func (e *Edge) moveIdle(notice bool) (left, waiting int) {
 	type joined struct {
 		*lane
 		host *ws.Conn
@@ -71,7 +69,11 @@ func (e *Edge) moveIdle() (left, waiting int) {
 	for _, l := range all {
 		if l.noticed.IsZero() {
 			l.noticed = time.Now()
-			l.host.Ping(noticeDrain)
+			if notice {
+				l.host.Ping(noticeDrain)
+			} else {
+				l.answer.Store(laneStays)
+			}
 		}
 		l.move(l.host)
 	}

@@ -79,6 +79,10 @@ const (
 	unanswered = 5 * time.Second
 )
 
+// leaveWithin is how long a client that moves has to leave its lane: longer than a request
+// takes. After that the lane is closed like others.
+const leaveWithin = 35 * time.Second
+
 // Payloads of pings on the host's end of a lane: the edge's when it drains, and the host's
 // answers.
 const (
@@ -184,12 +188,12 @@ func (t *traffic) idle(known bool) bool {
 // move closes a joined lane if it is idle and its client does not move away. What its client sends from then on does not reach
 // the host.
 func (l *lane) move(host *ws.Conn) {
-	answer := l.answer.Load()
-	if answer == laneMoves {
+	answer, since := l.answer.Load(), time.Since(l.noticed)
+	if answer == laneMoves && since < leaveWithin {
 		return
 	}
 	closed := host.CloseIf(moved.Code, moved.Reason, func() bool {
-		if !l.traffic.idle(answer == laneStays || time.Since(l.noticed) >= unanswered) {
+		if !l.traffic.idle(answer == laneStays || since >= unanswered) {
 			return false
 		}
 		l.client.Close(moved.Code, moved.Reason) // before the host's end, whose reason would become the client's

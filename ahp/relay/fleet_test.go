@@ -127,7 +127,6 @@ func TestAnEdgeDrains(t *testing.T) {
 			e.Drain(context.Background(), func() { close(accepting) })
 		}()
 		within(t, accepting)
-		host.Ping(noticeStays) // as an uplink answers the notice
 		if data, err := control.ReadMessage(); err != nil || !strings.Contains(string(data), typeDrain) {
 			t.Errorf("the host got %s, %v", data, err)
 		}
@@ -160,7 +159,7 @@ func TestAClientMovesAwayFromADrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, late := range []bool{false, true} { // whether the host asks for the drain after it has begun
 			n := inMemory()
-			e := startEdge(t, n, EdgeOptions{})
+			e := startEdge(t, n, EdgeOptions{Directory: &elsewhereFleet{Directory: NewDirectory(), watched: map[string]func(int64){}}})
 			asked, begun := make(chan func(bool), 1), make(chan struct{})
 			u := startUplink(t, n, UplinkOptions{Serve: func(ctx context.Context, c *ws.Conn, lane LaneInfo) {
 				if late {
@@ -185,6 +184,9 @@ func TestAClientMovesAwayFromADrain(t *testing.T) {
 				t.Fatalf("late %v: the lane ended: %+v", late, s)
 			}
 			wantEcho(t, c, "still here")
+			if late { // it cannot leave
+				wantClose(t, c, moved.Code, moved.Reason)
+			}
 			c.Close(ws.CodeNormal, "")
 			within(t, drained)
 			if err := u.stop(); err != nil {
@@ -199,7 +201,7 @@ func TestAClientMovesAwayFromADrain(t *testing.T) {
 func TestAnOlderHostAtADrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := inMemory()
-		e := startEdge(t, n, EdgeOptions{})
+		e := startEdge(t, n, EdgeOptions{Directory: &elsewhereFleet{Directory: NewDirectory(), watched: map[string]func(int64){}}})
 		u := startUplink(t, n, UplinkOptions{Serve: func(ctx context.Context, c *ws.Conn, lane LaneInfo) {
 			c.OnPing(func(string) {})
 			echo(ctx, c, lane)
@@ -269,10 +271,11 @@ func (f *elsewhereFleet) Unsettled() time.Time {
 	return f.unsettled
 }
 
-func (f *elsewhereFleet) Leave() {
+func (f *elsewhereFleet) Leave() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.left = true
+	return true
 }
 
 func (f *elsewhereFleet) register(host string, generation int64) bool {

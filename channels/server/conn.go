@@ -79,7 +79,7 @@ func (c *conn) DeliverAll(b *channels.Batch) { c.peer.PushShared(b) }
 // that passes the check.
 func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 	c.waiting.add()
-	defer c.waiting.done()
+	defer c.handled()
 	if !c.prove(req) {
 		return
 	}
@@ -110,11 +110,19 @@ func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 	}
 }
 
+// handled ends the handling of a message.
+func (c *conn) handled() {
+	c.waiting.done()
+	if c.moving.left.Load() {
+		c.moving.note(c, func(*moving) {})
+	}
+}
+
 // detach runs a request outside the order of the connection.
 func (c *conn) detach(m Method, req *peer.Request) {
 	c.waiting.add()
 	run := func(ctx context.Context) {
-		defer c.waiting.done()
+		defer c.handled()
 		m.call(ctx, c, req)
 	}
 	if m.Order == Content {

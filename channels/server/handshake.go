@@ -148,7 +148,10 @@ func reconnect(ctx context.Context, c *conn, req *peer.Request) {
 	err = c.server.log.Update(func(tx *channels.Tx) error {
 		mark := known.bookmark
 		if !known.ended {
-			mark = tx.Bookmark(known.conns[len(known.conns)-1].sub)
+			newest := known.conns[len(known.conns)-1].sub
+			if mark = tx.Bookmark(newest); moves {
+				tx.TakeOver(c.sub, newest, p.Subscriptions)
+			}
 		}
 		r := tx.Resume(c.sub, mark, p.LastSeenServerSeq, p.Subscriptions)
 		replyResumption(req, &r)

@@ -21,7 +21,7 @@ type moving struct {
 
 	mu    sync.Mutex
 	calls int         // requests of the host on this connection
-	done  bool        // the client waits for no answer here
+	done  bool        // the client sends nothing more here
 	late  *time.Timer // ends the connection; nil before left
 }
 
@@ -60,7 +60,7 @@ func (c *conn) closeMoved() {
 }
 
 // pinged is called after each answer to a ping. On a connection that its client moved away
-// from, a ping says that the client waits for no other answer.
+// from, a ping says that the client sends nothing more.
 func (c *conn) pinged() {
 	if c.moving.left.Load() {
 		c.moving.note(c, func(m *moving) { m.done = true })
@@ -84,7 +84,7 @@ func (c *conn) endCall() { c.moving.note(c, func(m *moving) { m.calls-- }) }
 func (m *moving) note(c *conn, change func(*moving)) {
 	m.mu.Lock()
 	change(m)
-	over := m.left.Load() && m.done && m.calls == 0 && m.late.Stop()
+	over := m.left.Load() && m.done && m.calls == 0 && c.waiting.idle() && m.late.Stop()
 	m.mu.Unlock()
 	if over {
 		c.closeMoved() // without the lock: it can wait for the log's

@@ -25,6 +25,12 @@ func (p *pending) done() {
 	}
 }
 
+func (p *pending) idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.n == 0
+}
+
 // none returns a channel that is closed when no message is pending. A request that
 // was dropped with its connection stays pending, so a caller also waits for the end
 // of the connection.

@@ -112,9 +112,11 @@ func (d *Directory) Unsettled() time.Time {
 }
 
 // Leave announces that this edge drains.
-func (d *Directory) Leave() {
+func (d *Directory) Leave() (others bool) {
 	d.mu.Lock()
 	d.leaving = true
+	others = len(d.edges) > 0
 	d.mu.Unlock()
 	d.announceEdge()
+	return others
 }

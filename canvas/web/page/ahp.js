@@ -17,7 +17,6 @@ const PROBE_TIMEOUT = 3_000; // ms for the ping after the computer slept or chan
 const OPEN_TIMEOUT = 10_000; // ms for the WebSocket to open
 const PING_INTERVAL = 20_000; // ms
 const MOVE = "x-ahp-canvas/move", MOVED = "x-ahp-canvas/moved";
-const MOVE_WITHIN = 30_000; // ms that a move waits for requests of web apps, which would fail
 const LEFT_FOR = 60_000; // ms that a connection is kept after a move
 const PERSONAL = ["token_unknown", "invitation_used", "role_required"]; // codes of a handshake that a relay's host refuses
 
@@ -45,9 +44,7 @@ export class RPCError extends Error {
  *   missing: (channel: string, reason: string) => void,
  *   request: (method: string, params: any) => Promise<any> | undefined,
  *   made: (token: string) => void,
- *   busy: () => boolean,
- *   moved: () => void,
- * }} Listener busy: whether something would fail if the connection were another one; moved: it is another one; missing: the page is not subscribed to a channel that it asked for; subscribe asks again
+ * }} Listener missing: the page is not subscribed to a channel that it asked for; subscribe asks again
  */
 
 export class Client {
@@ -191,10 +188,8 @@ export class Client {
   async #move(old) {
     if (this.#moving) return;
     this.#moving = true;
-    for (let tries = 0, until = Date.now() + MOVE_WITHIN; this.#socket === old && this.#ready;) {
+    for (let tries = 0; this.#socket === old && this.#ready; tries++) {
       await new Promise((done) => setTimeout(done, Math.min(FIRST_WAIT * GROWTH ** tries, LONGEST_WAIT) * (0.5 + Math.random())));
-      if (this.#listener.busy() && Date.now() < until) continue;
-      tries++;
       if (this.#socket === old && this.#ready) await this.#moveFrom(old);
     }
     this.#moving = false;
@@ -224,7 +219,11 @@ export class Client {
       leaving = true;
       this.#early = []; // of the old connection from here on: the answer has them, too
       const asked = [...this.#channels];
-      this.#resumed(await this.#show("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked }, next), asked);
+      const r = await this.#show("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked }, next);
+      await this.#requestOn(old, "ping", {}, OPEN_TIMEOUT, true).catch(() => {}); // the last one: the host then ends the old connection when all on it is answered
+      // What was for this connection alone is not in a replay.
+      if (r.type === "replay") r.actions = [...r.actions, ...this.#early].sort((/** @type {Envelope} */ a, /** @type {Envelope} */ b) => a.serverSeq - b.serverSeq);
+      this.#resumed(r, asked);
     } catch {
       next.close();
       if (leaving) old.close(); // and connect again
@@ -237,8 +236,7 @@ export class Client {
     this.#early = undefined;
     for (const e of early) this.#apply(e);
     this.#release();
-    this.#listener.moved();
-    this.#leave(old);
+    setTimeout(() => old.close(), LEFT_FOR);
   }
 
   /** Sends what was held. */
@@ -250,18 +248,6 @@ export class Client {
       if (call) call.socket = this.#socket;
       this.#sendOn(this.#socket, message);
     }
-  }
-
-  /** Waits for the answers on a connection, which the host then ends: a ping says so. @param {any} old */
-  #leave(old) {
-    const late = setTimeout(() => old.close(), LEFT_FOR);
-    const check = setInterval(() => {
-      const open = old.readyState === WebSocket.OPEN;
-      if (open && [...this.#pending.values()].some((call) => call.socket === old)) return;
-      clearInterval(check);
-      if (open) this.#requestOn(old, "ping", {}, LEFT_FOR, true).catch(() => {});
-      else clearTimeout(late);
-    }, 50);
   }
 
   async #handshake() {

@@ -56,7 +56,7 @@ const gallery = new Gallery((declaration) => openCanvas(declaration), showOpened
 const socket = new URL(host ? `ahp/${encodeURIComponent(host)}` : "ahp", BASE);
 socket.protocol = socket.protocol.replace("http", "ws");
 const sealed = host && key ? decodeKey(key) : undefined;
-const client = new Client(socket, { status: (s) => problems.status(s), snapshot, action, missing, request, made: (token) => keepPerson(host, token), busy: () => [...cards.values()].some((c) => c.busy), moved: () => cards.forEach((c) => c.moved()) }, host && openedLink(), sealed && { key: sealed, host });
+const client = new Client(socket, { status: (s) => problems.status(s), snapshot, action, missing, request, made: (token) => keepPerson(host, token) }, host && openedLink(), sealed && { key: sealed, host });
 const reader = new Reader(client);
 const timeline = new Timeline(session, client.clientId, (method, params) => client.request(method, params));
 const attention = new Attention(showCard, () => retitled());

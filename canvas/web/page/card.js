@@ -173,19 +173,6 @@ export class Card {
     this.around.kept(this.ref.channel);
   }
 
-  /** Whether something of this canvas waits for an answer on the host's connection. */
-  get busy() {
-    return this.view.waits || this.frame.conn.busy;
-  }
-
-  /** Handles another connection to the host, without a loss in between. It is a new View. */
-  moved() {
-    this.view.reconnected();
-    if (!this.#connected) return;
-    this.frame.conn.refresh(false);
-    this.frame.conn.refresh(true);
-  }
-
   /** Handles a connection to the host that was made or lost. @param {boolean} up */
   connected(up) {
     if (up) this.view.reconnected();

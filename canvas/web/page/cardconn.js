@@ -31,11 +31,6 @@ export class CardConn {
     return this.#reachable;
   }
 
-  /** Whether a request or a WebSocket of the app is open. */
-  get busy() {
-    return this.http.busy || this.sockets.busy;
-  }
-
   /** Opens or resets both, after a change of the state or of the host's connection. @param {boolean} [connected] to the host; absent: as before @returns {boolean} whether the provider became reachable */
   refresh(connected = this.#connected) {
     const before = this.#reachable, state = this.#state();

@@ -48,11 +48,6 @@ export class HTTPConn {
     return this.#open;
   }
 
-  /** Whether requests wait for their answers. */
-  get busy() {
-    return this.#active.size + this.#queued.length > 0;
-  }
-
   /** Opens or closes the connection, and fails all of its requests. It is open while the host is connected and the canvas is ready. @param {boolean} open */
   reset(open) {
     this.#open = open;

@@ -76,11 +76,6 @@ export class SocketConn {
     return this.#open;
   }
 
-  /** Whether WebSockets are open. */
-  get busy() {
-    return this.#active.size > 0;
-  }
-
   /** @param {Open} open @param {Listener} listener @returns {Socket} */
   start(open, listener) {
     const socket = new Socket(listener);

@@ -108,11 +108,6 @@ export class View {
     this.#port?.postMessage({ t: "missed" });
   }
 
-  /** Whether an action runs in the page, or a message of the page waits for its echo. */
-  get waits() {
-    return this.#calls.size + this.#sent.size > 0;
-  }
-
   /** Whether an action runs in the page. */
   get busy() {
     return this.#calls.size > 0;
