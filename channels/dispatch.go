@@ -97,7 +97,7 @@ func (l *Log) RefuseDispatch(from *Subscriber, p ahp.DispatchActionParams, reaso
 const refusalSpace = 1 << 10
 
 // beginRefusal begins the entry that refuses a long action, which it repeats: copying it
-// under the log's lock would delay everybody. It returns nil for other actions.
+// under the log's lock would delay every client. It returns nil for other actions.
 func beginRefusal(p ahp.DispatchActionParams) (b []byte) {
 	if len(p.Action) < heavy.From {
 		return nil

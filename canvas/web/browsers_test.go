@@ -32,7 +32,9 @@ func TestInOtherBrowsers(t *testing.T) {
 		t.Run("does not run", TestPageThatDoesNotRun)
 		t.Run("on the listener", TestFramedOnTheListener)
 		t.Run("shell", TestShellByKeyboard)
+		t.Run("offline", TestOffline)
 		if long {
+			t.Run("panes", TestPanes)
 			t.Run("many", TestManyCanvases)
 			t.Run("dialogs", TestKeyboardDialogs)
 			t.Run("pictures", TestPictures)

@@ -123,9 +123,9 @@ func TestDownloads(t *testing.T) {
 	p.Wait(t, askedText+`.includes("without a press")`)
 	agree(t, p)
 	for _, tt := range []struct{ name, run, says, saved string }{
-		{"a link outside of the document", blob + `a.click(); URL.revokeObjectURL(a.href)`, "_x .exe, 5 bytes", "_x .exe application/octet-stream hello"},
-		{"an event on it", blob + `a.dispatchEvent(new MouseEvent("click"))`, "_x .exe, 5 bytes", "_x .exe application/octet-stream hello"},
-		{"a link in the document", blob + `document.body.append(a); a.click(); a.remove()`, "_x .exe, 5 bytes", "_x .exe application/octet-stream hello"},
+		{"a link outside of the document", blob + `a.click(); URL.revokeObjectURL(a.href)`, "x.exe, 5 bytes", "x.exe application/octet-stream hello"},
+		{"an event on it", blob + `a.dispatchEvent(new MouseEvent("click"))`, "x.exe, 5 bytes", "x.exe application/octet-stream hello"},
+		{"a link in the document", blob + `document.body.append(a); a.click(); a.remove()`, "x.exe, 5 bytes", "x.exe application/octet-stream hello"},
 		{"a file of the app", `const a = document.createElement("a"); a.href = "/made.csv"; a.download = ""; a.click()`, "made here.csv, 3 bytes", "made here.csv application/octet-stream a,b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func TestDay(t *testing.T) {
 		for _, failure := range s.failed {
 			t.Error(failure)
 		}
-		for _, what := range []string{"calls", "visits", "crashes", "restarts"} {
+		for _, what := range []string{"calls", "visits", "visits through the relay", "crashes", "restarts"} {
 			if s.counts[what] < 2 {
 				t.Errorf("%d %s", s.counts[what], what)
 			}

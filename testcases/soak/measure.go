@@ -94,7 +94,7 @@ func report(out io.Writer, s *soak, all []*measured) (wrong []string) {
 	if bad != "" {
 		wrong = append(wrong, bad)
 	}
-	for _, what := range []string{"calls", "visits", "crashes", "restarts"} {
+	for _, what := range []string{"calls", "visits", "visits through the relay", "crashes", "restarts"} {
 		if s.counts[what] == 0 {
 			wrong = append(wrong, "no "+what)
 		}

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// memoryParts are the names of what memory returns. They say where the memory of a host is:
-// a host whose resident memory grows while its heap does not may have read more of its own
-// program from the disk, or SQLite may hold it.
+// memoryParts are the names of what memory returns. They say where the memory of a host is: if
+// its resident memory grows and its heap does not, it might have read more of the program
+// from the disk, or SQLite might hold more.
 var memoryParts = []string{"host heap unused", "host Go besides", "host outside Go", "host mapped files"}
 
 // memory divides the resident memory of a process, in bytes: heap that Go keeps for later,

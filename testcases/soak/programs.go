@@ -213,7 +213,7 @@ func (p *programs) stop() {
 // Connect implements people.
 func (p *programs) Connect(ctx context.Context, relayed bool) (*client.Client, func(), error) {
 	if relayed {
-		return dial(ctx, p.relayURL+"ahp/laptop", client.Options{Token: p.relayToken, Seal: &p.id})
+		return dial(ctx, p.relayURL+"ahp/laptop", client.Options{Token: p.relayToken, HostToken: p.at.ViewToken, Seal: &p.id})
 	}
 	return dial(ctx, p.at.AHP, client.Options{Token: p.at.ViewToken})
 }

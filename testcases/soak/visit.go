@@ -21,6 +21,8 @@ func (s *soak) visits(ctx context.Context, who int) {
 		relayed := n%2 == 1
 		err := s.visit(ctx, relayed, n%3 == 0)
 		switch {
+		case err == nil && relayed:
+			s.did("visits through the relay")
 		case err == nil:
 			s.did("visits")
 		case relayed: // the relay was killed during the visit

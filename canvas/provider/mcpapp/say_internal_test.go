@@ -139,7 +139,7 @@ func TestLateOutcome(t *testing.T) {
 		"later": {ctx: t.Context(), kept: kept{Generation: 2}},
 	} {
 		func() {
-			defer func() { _ = recover() }() // it would go on with the server, which this canvas has not
+			defer func() { _ = recover() }() // a broken rule continues to the server, which is nil here
 			i.finish(1, &sdk.CallToolResult{}, nil)
 		}()
 		if i.kept.Result != nil {

@@ -15,6 +15,7 @@
   const PAGE = ""; // filled in by the host
   /** @type {Record<string, string>} */ const HEADERS = {}; // filled in by the host
   const PATIENCE = 20_000; // ms without the head of a response: the address exists, and nothing answers there
+  const CHROMIUM = "addRoutes" in (/** @type {any} */ (worker).InstallEvent?.prototype ?? {});
   const scope = new URL("./", worker.location.href).pathname;
 
   worker.addEventListener("install", (event) => {
@@ -24,8 +25,11 @@
     } catch {} // an older Chromium: the worker ignores the requests
   });
 
-  // The navigation does not wait for the start of the worker.
-  worker.addEventListener("activate", (event) => event.waitUntil(worker.registration.navigationPreload?.enable().catch(() => {})));
+  // In Chromium the navigation does not wait for the start of the worker. In Firefox a
+  // preload that fails ends the navigation with the browser's error, whatever the worker answers.
+  worker.addEventListener("activate", (event) => {
+    if (CHROMIUM) event.waitUntil(worker.registration.navigationPreload.enable().catch(() => {}));
+  });
 
   worker.addEventListener("fetch", (event) => {
     const { request } = event, { pathname } = new URL(request.url);

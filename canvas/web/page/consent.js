@@ -3,6 +3,7 @@
 // dialogs, links, downloads, prints and permissions. All that it says is untrusted.
 import { AskBar } from "./askbar.js";
 import { oneLine } from "./attention.js";
+import { fileName } from "./fileoffer.js";
 import { declared, isPermission, Permissions, permissionText } from "./permissions.js";
 import { saveFile, sizeText } from "./share.js";
 
@@ -15,9 +16,6 @@ const FETCH_TIMEOUT = 60_000; // ms for a canvas to read the file that it offers
  *   declaration: () => any, offer: (url: unknown) => Promise<any>, frame: { reload: () => void, print: () => void, focus: () => void },
  * }} Asker a card
  */
-
-/** One line of a file's name, without what a system reads in it. @param {unknown} name */
-export const fileName = (name) => oneLine(name).replace(/[/\\:*?"<>|]/g, "_").replace(/^\.+/, "").slice(-120) || "file";
 
 /** Whether a person pressed something a moment ago: presses in a frame count for its ancestors too. */
 const pressed = () => navigator.userActivation?.isActive !== false;
@@ -123,7 +121,7 @@ export class Consent {
       clearTimeout(late);
       port.close();
       const { blob } = data ?? {};
-      const name = fileName(data?.name);
+      const name = fileName(typeof data?.name === "string" ? data.name : "");
       if (!(blob instanceof Blob)) return this.#line("This canvas offered a file that could not be read.");
       this.#confirm("This canvas wants to save a file:", "Save", () => saveFile(name, blob), `${name}, ${sizeText(blob.size)}`);
     };

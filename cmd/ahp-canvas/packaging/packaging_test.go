@@ -85,7 +85,7 @@ func TestReleaseFiles(t *testing.T) {
 	if found < 25 {
 		t.Errorf("found %d files", found)
 	}
-	for _, name := range []string{"prepare.sh", "try.sh", "fresh/try.sh", "fresh/boot.sh", "debian/postinstall.sh", "debian/preremove.sh", "debian/postremove.sh"} {
+	for _, name := range []string{"prepare.sh", "try.sh", "fresh/try.sh", "fresh/boot.sh", "compare.sh", "debian/postinstall.sh", "debian/preremove.sh", "debian/postremove.sh"} {
 		if !strings.HasPrefix(text(t, name), "#!/bin/sh\n") {
 			t.Errorf("%s does not begin as a script", name)
 		}

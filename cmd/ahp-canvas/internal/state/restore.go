@@ -68,16 +68,11 @@ func restore(ctx context.Context, dir, from string, keys bool) (r sqlitestore.Re
 	if _, err := sqlitestore.Backup(ctx, from, next); err != nil {
 		return r, err
 	}
-	if err := moveAway(dir, keys); err != nil {
+	if err := moveAway(dir, replaced(from, keys)); err != nil {
 		return r, err
 	}
-	if err := copyFolder(filesOf(from), filepath.Join(dir, pagesFolder)); err != nil {
+	if err := copyBeside(from, dir, keys); err != nil {
 		return r, err
-	}
-	if keys {
-		if err := copyKeys(keysOf(from), dir); err != nil {
-			return r, err
-		}
 	}
 	if err := os.Rename(next, statedir.StoreFile(dir)); err != nil {
 		return r, err
@@ -88,16 +83,59 @@ func restore(ctx context.Context, dir, from string, keys bool) (r sqlitestore.Re
 	return sqlitestore.Check(ctx, statedir.StoreFile(dir))
 }
 
-// moveAway moves the store, the files of pages and perhaps the keys into a new folder. The store's own file
-// moves first: without it, the files beside it are never applied to another store.
-func moveAway(dir string, keys bool) error {
+// copyBeside copies what lies beside a backup into a state folder.
+func copyBeside(from, dir string, keys bool) error {
+	if err := copyFolder(filesOf(from), filepath.Join(dir, pagesFolder), named); err != nil {
+		return err
+	}
+	if err := copyFolder(extensionsOf(from), filepath.Join(dir, extensionsFolder), closed); err != nil {
+		return err
+	}
+	if !keys {
+		return nil
+	}
+	if err := copyKeys(keysOf(from), dir); err != nil {
+		return err
+	}
+	return copyFolder(filepath.Join(keysOf(from), aamFolder), filepath.Join(dir, aamFolder), closed)
+}
+
+// replaced returns the names in a state folder that a backup replaces, besides those of the
+// store. A backup of an earlier version, or without keys, has fewer.
+func replaced(from string, keys bool) []string {
+	names := []string{pagesFolder}
+	if exists(extensionsOf(from)) {
+		names = append(names, extensionsFolder)
+	}
+	if keys {
+		names = append(names, statedir.KeyFiles()...)
+	}
+	if keys && exists(filepath.Join(keysOf(from), aamFolder)) {
+		names = append(names, aamFolder)
+	}
+	return names
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// moveAway moves the store and the named files and folders into a new folder. The store's own
+// file moves first: without it, the files beside it are never applied to another store.
+func moveAway(dir string, others []string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	var names []string
 	for _, e := range entries { // sorted: store.db comes before store.db-lock
-		if e.Name() == pagesFolder || strings.HasPrefix(e.Name(), sqlitestore.FileName) || keys && slices.Contains(statedir.KeyFiles(), e.Name()) {
+		if strings.HasPrefix(e.Name(), sqlitestore.FileName) {
+			names = append(names, e.Name())
+		}
+	}
+	for _, e := range entries {
+		if slices.Contains(others, e.Name()) {
 			names = append(names, e.Name())
 		}
 	}

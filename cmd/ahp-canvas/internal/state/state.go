@@ -55,13 +55,15 @@ func backupCommand(env *term.Env) *cobra.Command {
 	var keys bool
 	cmd := subcommand(env, "backup", "FILE", "Copy the store into a new file", `Verify the store, copy it into a new file, and verify the copy. An existing file
 is not overwritten. The files of pages that agents wrote go into the folder
-FILE.pages beside it, which "state restore FILE" also reads.
+FILE.pages beside it, and those that extensions keep into FILE.extensions;
+"state restore FILE" also reads them.
 
-With --keys the host's tokens, the key of its links through a relay and that of
-canvases in chats go into the folder FILE.keys. Keep it as you keep a password.
+With --keys the host's tokens, the key of its links through a relay, that of
+canvases in chats, and the keys and records of --aam and --aam-site go into the
+folder FILE.keys. Keep it as you keep a password. Files that you named yourself,
+as with --aam-key or --aam-signer, are not copied.
 
-The keys and records of --aam and --aam-site, and the folders of extensions are
-not copied. With --json it prints the object of state check, for the copy.`, func(ctx context.Context, file, to string) error {
+With --json it prints the object of state check, for the copy.`, func(ctx context.Context, file, to string) error {
 		r, err := backup(ctx, file, to, keys)
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s already exists; choose another name for the copy", term.Printable(to))
@@ -75,25 +77,29 @@ not copied. With --json it prints the object of state check, for the copy.`, fun
 	return cmd
 }
 
-// backup copies the store and the files of pages. A running host adds and removes files:
+// backup copies the store and the files of pages and extensions. A running host adds and removes files:
 // those that the copy of the store names were there before or after it was made.
 func backup(ctx context.Context, file, to string, keys bool) (r sqlitestore.Report, err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return r, fs.ErrExist
 	}
-	pages := filepath.Join(filepath.Dir(file), pagesFolder)
-	if err := copyFolder(pages, filesOf(to)); err != nil {
+	dir := filepath.Dir(file)
+	pages := filepath.Join(dir, pagesFolder)
+	if err := copyFolder(pages, filesOf(to), named); err != nil {
 		return r, err
 	}
 	if r, err = sqlitestore.Backup(ctx, file, to); err != nil {
 		return r, err
 	}
 	if keys {
-		if err := backupKeys(filepath.Dir(file), keysOf(to)); err != nil {
+		if err := backupKeys(ctx, dir, keysOf(to)); err != nil {
 			return r, err
 		}
 	}
-	return r, copyFolder(pages, filesOf(to))
+	if err := copyFolder(filepath.Join(dir, extensionsFolder), extensionsOf(to), changes); err != nil {
+		return r, err
+	}
+	return r, copyFolder(pages, filesOf(to), named)
 }
 
 // subcommand returns a command of state with the flags that all of them have. arg is the

@@ -1,5 +1,5 @@
-// Short makes a release for this machine alone, in seconds: the archive, the Debian package
-// and their checksums, from the lists of files in goreleaser.yaml. try.sh tries it. The
+// Short makes a release for this machine alone, in seconds: the archive, the Debian package,
+// the list of components and their checksums, from the lists of files in goreleaser.yaml. try.sh tries it. The
 // release itself is made by goreleaser.
 //
 //	AHP_BUILD_FLAGS=-buildvcs=false sh cmd/ahp-canvas/packaging/prepare.sh
@@ -28,6 +28,10 @@ var version = "0.0.1-snapshot"
 type config struct {
 	Builds   []struct{ Main, Binary string }
 	Archives []struct{ Files []file }
+	Sboms    []struct {
+		Cmd  string
+		Args []string
+	}
 	Packages []struct {
 		Name        string `yaml:"package_name"`
 		Maintainer  string
@@ -80,11 +84,11 @@ func release(out string) error {
 	if err := errors.Join(os.RemoveAll(out), os.MkdirAll(out, 0o755)); err != nil {
 		return err
 	}
-	program, err := build(c, out)
+	base := fmt.Sprintf("%s_%s_linux_%s", c.Packages[0].Name, version, runtime.GOARCH)
+	program, err := build(c, out, filepath.Join(out, base+".cdx.json"))
 	if err != nil {
 		return err
 	}
-	base := fmt.Sprintf("%s_%s_linux_%s", c.Packages[0].Name, version, runtime.GOARCH)
 	if err := archive(c, program, filepath.Join(out, base+".tar.gz")); err != nil {
 		return err
 	}
@@ -95,12 +99,15 @@ func release(out string) error {
 }
 
 // build builds the program stripped, as a release has it, and with the packages that tests
-// have compiled.
-func build(c config, out string) (packed, error) {
+// have compiled. It writes the list of its components into a document.
+func build(c config, out, document string) (packed, error) {
 	path := filepath.Join(out, c.Builds[0].Binary)
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version, "-o", path, c.Builds[0].Main)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
 	if err := cmd.Run(); err != nil {
+		return packed{}, err
+	}
+	if err := sbom(c, path, document); err != nil {
 		return packed{}, err
 	}
 	data, err := os.ReadFile(path)
