@@ -203,8 +203,8 @@ func TestFleetRestartsUnderAPage(t *testing.T) {
 	}
 	board1 := f.m.do(0, "invoke", "board", "get_board")
 	n := cards()
-	if n > 110 {
-		t.Fatalf("%d cards are too many to be listed", n)
+	if n > 110 || !strings.Contains(board1, strconv.Quote("Card 1.")) {
+		t.Fatalf("%d cards, and the board is %.300s", n, board1)
 	}
 	for i := range n {
 		if title := fmt.Sprintf("Card %d.", i+1); strings.Count(board1, strconv.Quote(title)) != 1 {
