@@ -9,16 +9,19 @@ import (
 	"sync"
 )
 
-// imported finds the modules of a script: static imports and re-exports of its folder.
-var imported = regexp.MustCompile(`(?m)^(?:import|export)\s[^"]*?from "\./([a-z0-9-]+\.js)";|^import "\./([a-z0-9-]+\.js)";`)
+// imported finds the modules of a script: static imports and re-exports of its folder. It
+// begins with the quote, which is rare in a script, and so is found without the automaton.
+var imported = regexp.MustCompile(`"\./([a-z0-9-]+\.js)";`)
 
 // modules returns the page's scripts that a script imports, directly or through others, in
 // the order in which they are found, the script itself first.
 func modules(script string) []string {
 	list := []string{script}
 	for at := 0; at < len(list); at++ {
-		for _, m := range imported.FindAllStringSubmatch(embedded(page, "page/"+list[at]), -1) {
-			if name := m[1] + m[2]; !slices.Contains(list, name) {
+		text := embedded(page, "page/"+list[at])
+		for _, m := range imported.FindAllStringSubmatchIndex(text, -1) {
+			before, name := text[:m[0]], text[m[2]:m[3]]
+			if (strings.HasSuffix(before, " from ") || strings.HasSuffix(before, "\nimport ")) && !slices.Contains(list, name) {
 				list = append(list, name)
 			}
 		}

@@ -124,12 +124,12 @@ type catalogSummary struct {
 
 // getCatalog describes a catalog, the basic one unless the input names another.
 func (p *Provider) getCatalog(in input) (any, error) {
-	at := 0
+	catalogs, at := p.catalogs(), 0
 	if in.CatalogID != "" {
-		at = slices.IndexFunc(p.catalogs, func(c *a2ui.Catalog) bool { return c.ID() == in.CatalogID })
+		at = slices.IndexFunc(catalogs, func(c *a2ui.Catalog) bool { return c.ID() == in.CatalogID })
 	}
 	var ids []string
-	for _, c := range p.catalogs {
+	for _, c := range catalogs {
 		ids = append(ids, c.ID())
 	}
 	if at < 0 {
@@ -137,7 +137,7 @@ func (p *Provider) getCatalog(in input) (any, error) {
 		e.Path = "/input/catalogId"
 		return nil, e
 	}
-	c := p.catalogs[at]
+	c := catalogs[at]
 	if in.Component == "" {
 		all := catalogSummary{Summary: c.Summary()}
 		if len(ids) > 1 {

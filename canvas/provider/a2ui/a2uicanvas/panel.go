@@ -55,7 +55,7 @@ type record struct {
 }
 
 func newPanel(p *Provider, h *canvas.Handle, agent a2ui.Agent) *panel {
-	i := &panel{p: p, h: h, agent: agent, surfaces: a2ui.NewSurfaces(p.opts.Limits, p.catalogs...), seats: map[channels.ConnID]*seat{}}
+	i := &panel{p: p, h: h, agent: agent, surfaces: a2ui.NewSurfaces(p.opts.Limits, p.catalogs()...), seats: map[channels.ConnID]*seat{}}
 	i.Pages = view.New(view.Options{To: h, OnMessage: i.message, NewID: p.opts.NewID})
 	i.turns.init()
 	return i

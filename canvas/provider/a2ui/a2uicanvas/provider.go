@@ -63,10 +63,9 @@ type Catalog struct {
 
 // Provider opens the canvases. Make it with [New].
 type Provider struct {
-	opts     Options
-	catalogs []*a2ui.Catalog       // the basic one first
-	agents   map[string]a2ui.Agent // by canvas id
-	logger   *slog.Logger
+	opts   Options
+	agents map[string]a2ui.Agent // by canvas id
+	logger *slog.Logger
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -86,15 +85,21 @@ func New(o Options) *Provider {
 	if p.opts.NewID == nil {
 		p.opts.NewID = rand.Text
 	}
-	p.catalogs = []*a2ui.Catalog{a2ui.Basic()}
-	for _, c := range o.Catalogs {
-		p.catalogs = append(p.catalogs, c.Schema)
-	}
 	for _, a := range o.Agents {
 		p.agents[CanvasID+"-"+a.Name()] = a
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
+}
+
+// catalogs returns all catalogs, the basic one first. To compile that one takes
+// milliseconds, so it waits for the first canvas that needs it.
+func (p *Provider) catalogs() []*a2ui.Catalog {
+	all := []*a2ui.Catalog{a2ui.Basic()}
+	for _, c := range p.opts.Catalogs {
+		all = append(all, c.Schema)
+	}
+	return all
 }
 
 // Close cancels the turns of remote agents and waits for them.

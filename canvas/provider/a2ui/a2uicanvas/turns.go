@@ -168,7 +168,7 @@ func (i conversation) runTurns() {
 		}
 		t := q.waiting[0]
 		q.waiting = q.waiting[1:]
-		t.ContextID, t.TaskID, t.Capabilities = q.contextID, q.taskID, a2ui.Capabilities(i.p.catalogs...)
+		t.ContextID, t.TaskID, t.Capabilities = q.contextID, q.taskID, a2ui.Capabilities(i.p.catalogs()...)
 		if t.Model == nil {
 			t.Model = i.dataModel()
 		}
