@@ -25,7 +25,7 @@
 //
 //	first.js    the message if the modules do not run
 //	app.js      mirrors one session and keeps its canvases mounted
-//	ahp.js      the AHP client: handshake, subscriptions, reconnecting
+//	ahp.js      the AHP client: handshake, subscriptions, reconnecting; calls.js: its requests
 //	wire.js     parses the host's messages without scanning long data
 //	state.js    the reducers of session and canvas
 //	card.js     one open canvas: its state, controls and close

@@ -2,17 +2,16 @@
 // An AHP client over one WebSocket at a time: handshake, subscriptions, dispatch,
 // and recovery after a lost connection (reconnect, or initialize on the same
 // socket if the host no longer knows this client).
-import { laneProof, provable, proven } from "./proof.js";
+import { Calls, RPCError } from "./calls.js";
+import { laneProof, provable, proven, tokenIsRefused } from "./proof.js";
 import { BROKEN, NEEDED, SealedSocket, UNABLE } from "./seal.js";
 import { parse } from "./wire.js";
 
-const ROOT = "ahp-root://";
 const RESUME = "x-ahp-canvas/resume";
 const TOKEN = "x-ahp-canvas/token";
 const VERSIONS = ["0.6.0", "0.5.1"];
 const FIRST_WAIT = 200, GROWTH = 1.5, LONGEST_WAIT = 5_000; // ms between attempts to connect, the same as in the Go client
 const STABLE = 2_000; // ms after which a connection resets the backoff
-const TIMEOUT = 35_000; // ms for a response
 const PROBE_TIMEOUT = 3_000; // ms for the ping after the computer slept or changed networks
 const OPEN_TIMEOUT = 10_000; // ms for the WebSocket to open
 const PING_INTERVAL = 20_000; // ms
@@ -21,16 +20,6 @@ const LEFT_FOR = 60_000; // ms that a connection is kept after a move
 const PERSONAL = ["token_unknown", "invitation_used", "role_required"]; // codes of a handshake that a relay's host refuses
 
 export const UNVERIFIED = 4999; // our own close code: the listener did not prove that it is our host
-
-/** An error response of the host. */
-export class RPCError extends Error {
-  /** @param {{ code: number, message: string, data?: any }} e */
-  constructor(e) {
-    super(e.message);
-    this.code = e.code;
-    this.data = e.data;
-  }
-}
 
 /**
  * @typedef {{ state: "connecting" | "ready" }
@@ -51,16 +40,14 @@ export class Client {
   /** Identifies the echoes of our own actions. */
   clientId = `page-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("")}`;
 
+  #calls = new Calls();
   #url; #listener; #protocols; #seal;
   /** @type {WebSocket | SealedSocket | undefined} */ #socket;
-  /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number, socket: any }>} */ #pending = new Map();
-  /** @type {any[] | undefined} what is sent after a move, while nothing is sent */ #held;
   /** @type {Envelope[] | undefined} actions that arrived before the result of their handshake was handled */ #early;
   #moving = false;
   /** @type {Set<string>} */ #channels = new Set();
   #token = "";
   #ready = false;
-  #lastId = 0;
   #clientSeq = 0;
   #lastSeq = 0;
   /** Shows a host that a new connection is this client; see MetaResume in ahp/messages.go. @type {Record<string, string> | undefined} */ #meta;
@@ -119,33 +106,20 @@ export class Client {
 
   /** @param {string} channel */
   unsubscribe(channel) {
-    if (this.#channels.delete(channel) && this.#ready) this.#send({ method: "unsubscribe", params: { channel } });
+    if (this.#channels.delete(channel) && this.#ready) this.#calls.send(this.#socket, { method: "unsubscribe", params: { channel } });
   }
 
   /** Dispatches an action, which the host echoes. @param {string} channel @param {any} action @returns {number | undefined} its clientSeq; undefined without a connection */
   dispatch(channel, action) {
     if (!this.#ready) return undefined;
     const clientSeq = ++this.#clientSeq;
-    this.#send({ method: "dispatchAction", params: { channel, clientSeq, action } });
+    this.#calls.send(this.#socket, { method: "dispatchAction", params: { channel, clientSeq, action } });
     return clientSeq;
   }
 
   /** @param {string} method @param {any} params @param {number} [deadline] ms @returns {Promise<any>} */
-  request(method, params, deadline = TIMEOUT) {
-    return this.#requestOn(this.#socket, method, params, deadline);
-  }
-
-  /** @param {any} socket @param {string} method @param {any} params @param {number} [deadline] ms @param {boolean} [now] also while nothing is sent @returns {Promise<any>} */
-  #requestOn(socket, method, params, deadline = TIMEOUT, now = false) {
-    return new Promise((resolve, reject) => {
-      if (socket?.readyState !== WebSocket.OPEN) return reject(new Error("there is no connection to the host"));
-      const id = ++this.#lastId;
-      const timer = setTimeout(() => this.#takePending(id)?.reject(new Error("the host did not answer in time")), deadline);
-      this.#pending.set(id, { resolve, reject, timer, socket });
-      const message = { id, method, params: { channel: ROOT, ...params } };
-      if (now) this.#sendOn(socket, message);
-      else this.#send(message);
-    });
+  request(method, params, deadline) {
+    return this.#calls.request(this.#socket, method, params, deadline);
   }
 
   async #connect() {
@@ -176,12 +150,7 @@ export class Client {
   /** @param {any} socket @param {boolean} opened @param {number} code @param {boolean} again */
   #ended(socket, opened, code, again) {
     if (this.#socket === socket) this.#lost(opened, code, again);
-    else this.#fail(socket);
-  }
-
-  /** Fails the requests that a connection has not answered. @param {any} socket */
-  #fail(socket) {
-    for (const [id, call] of [...this.#pending]) if (call.socket === socket) this.#takePending(id)?.reject(new Error("the connection to the host was lost before it answered: it is not known whether this was done"));
+    else this.#calls.fail(socket);
   }
 
   /** Moves to another connection, because the relay is about to end this one. @param {any} old */
@@ -211,23 +180,23 @@ export class Client {
       };
     });
     if (!open || this.#socket !== old || !this.#ready) return next.close();
-    this.#held = [];
+    this.#calls.hold();
     let leaving = false;
     try {
-      await this.#requestOn(old, "ping", {}, OPEN_TIMEOUT, true); // the host has handled what was sent before
+      await this.#calls.request(old, "ping", {}, OPEN_TIMEOUT, true); // the host has handled what was sent before
       if (this.#socket !== old || !this.#ready) throw new Error("the connection has ended");
       leaving = true;
       this.#early = []; // of the old connection from here on: the answer has them, too
       const asked = [...this.#channels];
       const r = await this.#show("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked }, next);
-      await this.#requestOn(old, "ping", {}, OPEN_TIMEOUT, true).catch(() => {}); // the last one: the host then ends the old connection when all on it is answered
+      await this.#calls.request(old, "ping", {}, OPEN_TIMEOUT, true).catch(() => {}); // the last one: the host then ends the old connection when all on it is answered
       // What was for this connection alone is not in a replay.
       if (r.type === "replay") r.actions = [...r.actions, ...this.#early].sort((/** @type {Envelope} */ a, /** @type {Envelope} */ b) => a.serverSeq - b.serverSeq);
       this.#resumed(r, asked);
     } catch {
       next.close();
       if (leaving) old.close(); // and connect again
-      else this.#release();
+      else this.#calls.release(this.#socket);
       return;
     }
     if (this.#socket !== old || !this.#ready) return next.close();
@@ -235,19 +204,8 @@ export class Client {
     this.#since = Date.now();
     this.#early = undefined;
     for (const e of early) this.#apply(e);
-    this.#release();
+    this.#calls.release(next);
     setTimeout(() => old.close(), LEFT_FOR);
-  }
-
-  /** Sends what was held. */
-  #release() {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const message of held) {
-      const call = message.method === undefined ? undefined : this.#pending.get(message.id);
-      if (call) call.socket = this.#socket;
-      this.#sendOn(this.#socket, message);
-    }
   }
 
   async #handshake() {
@@ -317,7 +275,7 @@ export class Client {
   async #show(method, params, next) {
     const { token, invitation } = this.#person;
     const meta = next && this.#meta ? { ...this.#meta, [MOVED]: true } : this.#meta;
-    const send = (/** @type {any} */ shown) => this.#requestOn(next ?? this.#socket, method, { ...params, _meta: shown ? { ...meta, [TOKEN]: shown } : meta }, TIMEOUT, true);
+    const send = (/** @type {any} */ shown) => this.#calls.request(next ?? this.#socket, method, { ...params, _meta: shown ? { ...meta, [TOKEN]: shown } : meta }, undefined, true);
     if (!token) return send(invitation && { invitation });
     try {
       return await send({ id: "" });
@@ -364,9 +322,7 @@ export class Client {
       if (m.id !== undefined) this.#answer(socket, m);
       return;
     }
-    const call = this.#takePending(m.id);
-    if (m.error) call?.reject(new RPCError(m.error));
-    else call?.resolve(m.result);
+    this.#calls.answered(m);
   }
 
   /** Answers a request of the host. @param {any} socket @param {{ id: number, method: string, params: any }} m */
@@ -378,38 +334,19 @@ export class Client {
     } catch (err) {
       answer = { error: { code: -32603, message: /** @type {Error} */ (err).message } };
     }
-    this.#sendOn(socket, { id, ...answer });
-  }
-
-  /** @param {number} id */
-  #takePending(id) {
-    const call = this.#pending.get(id);
-    clearTimeout(call?.timer);
-    this.#pending.delete(id);
-    return call;
-  }
-
-  /** @param {any} message */
-  #send(message) {
-    if (this.#held) this.#held.push(message);
-    else this.#sendOn(this.#socket, message);
-  }
-
-  /** @param {any} socket @param {any} message */
-  #sendOn(socket, message) {
-    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
+    this.#calls.sendNow(socket, { id, ...answer });
   }
 
   /** @param {boolean} opened whether the socket had been open @param {number} code of its close @param {boolean} again whether this is not the first socket */
   async #lost(opened, code, again) {
     this.#ready = false;
-    this.#held = undefined;
-    this.#fail(this.#socket);
+    this.#calls.discard();
+    this.#calls.fail(this.#socket);
     if (this.#tries === Infinity) return;
     if (code === UNABLE) return this.#refuse("unable");
     if (code === NEEDED && !this.#seal) return this.#refuse("key");
     if (code === BROKEN && this.#seal && !opened) return this.#refuse("seal");
-    if (!opened && (await this.#tokenIsRefused(again))) return this.#refuse("token");
+    if (!opened && (await tokenIsRefused(this.#url, this.#token, again, OPEN_TIMEOUT))) return this.#refuse("token");
     if (Date.now() - this.#since >= STABLE) this.#tries = 0;
     this.#wait(code);
   }
@@ -420,24 +357,6 @@ export class Client {
     const wait = Math.min(FIRST_WAIT * GROWTH ** this.#tries++, LONGEST_WAIT) * (0.5 + Math.random());
     this.#retry = setTimeout(() => this.#connect(), wait);
     this.#listener.status({ state: "waiting", retryAt: Date.now() + wait, code });
-  }
-
-  /**
-   * Finds out whether a WebSocket was refused because of the token, which browsers do not report. If the
-   * host can prove that it knows the token, a failed proof means a wrong token on the first attempt, and
-   * another program on the port later. Otherwise the same endpoint is asked over HTTP.
-   * @param {boolean} again whether this is not the first attempt
-   */
-  async #tokenIsRefused(again) {
-    if (provable(this.#url)) return !again && (await proven(this.#token)) === false;
-    const endpoint = new URL(this.#url);
-    endpoint.protocol = endpoint.protocol.replace("ws", "http");
-    try {
-      const r = await fetch(endpoint, { headers: { Authorization: `Bearer ${this.#token}` }, cache: "no-store", signal: AbortSignal.timeout(OPEN_TIMEOUT) });
-      return r.status === 401 || r.status === 403;
-    } catch {
-      return false; // the host is unreachable
-    }
   }
 
   /** Stops connecting. @param {"token" | "version" | "person" | "used" | "seal" | "key" | "unable"} why @param {string} [at] */
