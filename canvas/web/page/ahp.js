@@ -1,23 +1,20 @@
 // @ts-check
-// An AHP client over one WebSocket at a time: handshake, subscriptions, dispatch,
-// and recovery after a lost connection (reconnect, or initialize on the same
-// socket if the host no longer knows this client).
+// An AHP client over one WebSocket at a time: it connects, dispatches, and recovers after a
+// lost connection (reconnect, or initialize on the same socket if the host no longer knows
+// this client).
+import { Bookmark } from "./bookmark.js";
 import { Calls, RPCError } from "./calls.js";
-import { laneProof, provable, proven, tokenIsRefused } from "./proof.js";
+import { Handshake, MOVE, refusal } from "./handshake.js";
+import { provable, proven, tokenIsRefused } from "./proof.js";
 import { BROKEN, NEEDED, SealedSocket, UNABLE } from "./seal.js";
 import { parse } from "./wire.js";
 
-const RESUME = "x-ahp-canvas/resume";
-const TOKEN = "x-ahp-canvas/token";
-const VERSIONS = ["0.6.0", "0.5.1"];
 const FIRST_WAIT = 200, GROWTH = 1.5, LONGEST_WAIT = 5_000; // ms between attempts to connect, the same as in the Go client
 const STABLE = 2_000; // ms after which a connection resets the backoff
 const PROBE_TIMEOUT = 3_000; // ms for the ping after the computer slept or changed networks
 const OPEN_TIMEOUT = 10_000; // ms for the WebSocket to open
 const PING_INTERVAL = 20_000; // ms
-const MOVE = "x-ahp-canvas/move", MOVED = "x-ahp-canvas/moved";
 const LEFT_FOR = 60_000; // ms that a connection is kept after a move
-const PERSONAL = ["token_unknown", "invitation_used", "role_required"]; // codes of a handshake that a relay's host refuses
 
 export const UNVERIFIED = 4999; // our own close code: the listener did not prove that it is our host
 
@@ -25,7 +22,7 @@ export const UNVERIFIED = 4999; // our own close code: the listener did not prov
  * @typedef {{ state: "connecting" | "ready" }
  *   | { state: "waiting", retryAt: number, code: number }
  *   | { state: "refused", why: "token" | "version" | "person" | "used" | "seal" | "key" | "unable", at?: string }} Status
- * @typedef {{ channel: string, action: any, serverSeq: number, origin?: { clientId: string, clientSeq: number }, rejectionReason?: string }} Envelope
+ * @typedef {import("./bookmark.js").Envelope} Envelope
  * @typedef {{
  *   status: (s: Status) => void,
  *   snapshot: (channel: string, state: any) => void,
@@ -41,20 +38,15 @@ export class Client {
   clientId = `page-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("")}`;
 
   #calls = new Calls();
-  #url; #listener; #protocols; #seal;
+  #bookmark; #handshake; #url; #listener; #protocols; #seal;
   /** @type {WebSocket | SealedSocket | undefined} */ #socket;
-  /** @type {Envelope[] | undefined} actions that arrived before the result of their handshake was handled */ #early;
   #moving = false;
-  /** @type {Set<string>} */ #channels = new Set();
   #token = "";
   #ready = false;
   #clientSeq = 0;
-  #lastSeq = 0;
-  /** Shows a host that a new connection is this client; see MetaResume in ahp/messages.go. @type {Record<string, string> | undefined} */ #meta;
   #tries = 0;
   #since = Infinity; // time at which the connection became ready
   #retry = 0;
-  /** What shows the host at a relay who we are: a token of this browser, or the link's invitation. @type {{ token?: string, invitation?: string }} */ #person = {};
   #dialed = false; // before the first dial, the listener is the host that served this page
 
   /** @param {URL} url of the WebSocket @param {Listener} listener @param {string} opened a random id of the opened link, for a relay; "" for none @param {{ key: Uint8Array<ArrayBuffer>, host: string }} [seal] the host to which the connection is sealed; it is never clear then */
@@ -62,6 +54,8 @@ export class Client {
     this.#seal = seal;
     this.#url = url;
     this.#listener = listener;
+    this.#bookmark = new Bookmark(listener);
+    this.#handshake = new Handshake(this.#calls, this.clientId, listener.made);
     this.#protocols = opened ? ["ahp", `opened.${opened}`] : ["ahp"];
     setInterval(() => this.#ready && this.request("ping", {}, 10_000).catch(() => this.#socket?.close()), PING_INTERVAL);
     addEventListener("online", () => this.#probe());
@@ -76,8 +70,8 @@ export class Client {
    */
   start(channels, token, person = {}) {
     this.#token = token;
-    this.#person = person;
-    for (const c of channels) this.#channels.add(c);
+    this.#handshake.person = person;
+    for (const c of channels) this.#bookmark.add(c);
     this.#connect();
   }
 
@@ -96,17 +90,17 @@ export class Client {
 
   /** @param {string} channel */
   subscribe(channel) {
-    this.#channels.add(channel);
+    this.#bookmark.add(channel);
     if (!this.#ready) return; // the handshake subscribes to all channels
     this.request("subscribe", { channel }).then(
-      ({ snapshot }) => { if (snapshot && this.#channels.has(channel)) this.#applySnapshot(snapshot); },
-      (err) => { if (this.#ready) this.#drop(channel, err.message); }, // otherwise the next handshake subscribes
+      ({ snapshot }) => this.#bookmark.subscribed(snapshot, channel),
+      (err) => { if (this.#ready) this.#bookmark.drop(channel, err.message); }, // otherwise the next handshake subscribes
     );
   }
 
   /** @param {string} channel */
   unsubscribe(channel) {
-    if (this.#channels.delete(channel) && this.#ready) this.#calls.send(this.#socket, { method: "unsubscribe", params: { channel } });
+    if (this.#bookmark.remove(channel) && this.#ready) this.#calls.send(this.#socket, { method: "unsubscribe", params: { channel } });
   }
 
   /** Dispatches an action, which the host echoes. @param {string} channel @param {any} action @returns {number | undefined} its clientSeq; undefined without a connection */
@@ -133,10 +127,10 @@ export class Client {
     this.#dialed = true;
     const socket = this.#dial();
     this.#socket = socket;
-    this.#early = [];
+    this.#bookmark.hold();
     let opened = false;
     const late = setTimeout(() => socket.close(), OPEN_TIMEOUT); // a browser would try for minutes
-    socket.onopen = () => { opened = true; clearTimeout(late); this.#handshake(); };
+    socket.onopen = () => { opened = true; clearTimeout(late); this.#begin(); };
     socket.onmessage = (/** @type {{ data: string }} */ { data }) => this.#receive(socket, parse(data));
     socket.onclose = (/** @type {{ code: number }} */ { code }) => { clearTimeout(late); this.#ended(socket, opened, code, again); };
   }
@@ -186,13 +180,11 @@ export class Client {
       await this.#calls.request(old, "ping", {}, OPEN_TIMEOUT, true); // the host has handled what was sent before
       if (this.#socket !== old || !this.#ready) throw new Error("the connection has ended");
       leaving = true;
-      this.#early = []; // of the old connection from here on: the answer has them, too
-      const asked = [...this.#channels];
-      const r = await this.#show("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked }, next);
+      this.#bookmark.hold(); // what the old connection delivers from here on: the answer has it, too
+      const asked = this.#bookmark.channels;
+      const r = await this.#handshake.reconnect(next, this.#bookmark.lastSeq, asked, true);
       await this.#calls.request(old, "ping", {}, OPEN_TIMEOUT, true).catch(() => {}); // the last one: the host then ends the old connection when all on it is answered
-      // What was for this connection alone is not in a replay.
-      if (r.type === "replay") r.actions = [...r.actions, ...this.#early].sort((/** @type {Envelope} */ a, /** @type {Envelope} */ b) => a.serverSeq - b.serverSeq);
-      this.#resumed(r, asked);
+      this.#bookmark.resumed(r, asked, true);
     } catch {
       next.close();
       if (leaving) old.close(); // and connect again
@@ -202,119 +194,46 @@ export class Client {
     if (this.#socket !== old || !this.#ready) return next.close();
     this.#socket = next;
     this.#since = Date.now();
-    this.#early = undefined;
-    for (const e of early) this.#apply(e);
+    this.#bookmark.release();
+    for (const e of early) this.#bookmark.receive(e);
     this.#calls.release(next);
     setTimeout(() => old.close(), LEFT_FOR);
   }
 
-  async #handshake() {
-    const asked = [...this.#channels];
+  async #begin() {
+    const asked = this.#bookmark.channels;
     try {
-      if (this.#lastSeq === 0 || !(await this.#resume(asked))) await this.#initialize(asked);
+      if (this.#bookmark.lastSeq === 0 || !(await this.#resume(asked))) this.#bookmark.initialized(await this.#handshake.initialize(this.#socket, asked), asked);
     } catch (err) {
-      if (err instanceof RPCError && err.code === -32005) this.#refuse("version");
-      else if (err instanceof RPCError && PERSONAL.includes(err.data?.code)) this.#refuse(err.data.code === "invitation_used" ? "used" : "person", err.data.at);
+      const refused = refusal(err);
+      if (refused) this.#refuse(refused.why, refused.at);
       this.#socket?.close();
       return;
     }
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const e of early) this.#apply(e);
+    this.#bookmark.release();
     this.#ready = true;
     this.#since = Date.now();
     this.#listener.status({ state: "ready" });
     // Snapshots of this handshake can add subscriptions that it did not ask for.
-    for (const channel of this.#channels) if (!asked.includes(channel)) this.subscribe(channel);
+    for (const channel of this.#bookmark.channels) if (!asked.includes(channel)) this.subscribe(channel);
   }
 
   /** @param {string[]} asked @returns {Promise<boolean>} false if the host no longer knows this client */
   async #resume(asked) {
-    let r;
     try {
-      r = await this.#show("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked });
+      this.#bookmark.resumed(await this.#handshake.reconnect(this.#socket, this.#bookmark.lastSeq, asked), asked);
+      return true;
     } catch (err) {
       if (err instanceof RPCError) return false;
       throw err;
     }
-    this.#resumed(r, asked);
-    return true;
-  }
-
-  /** @param {any} r the result of reconnect @param {string[]} asked */
-  #resumed(r, asked) {
-    if (r.type === "replay") {
-      for (const envelope of r.actions) this.#apply(envelope);
-      for (const channel of r.missing) this.#drop(channel);
-    } else {
-      this.#applySnapshots(r.snapshots, asked);
-    }
-  }
-
-  /** @param {string[]} asked */
-  async #initialize(asked) {
-    const r = await this.#show("initialize", {
-      clientId: this.clientId,
-      protocolVersions: VERSIONS,
-      initialSubscriptions: asked,
-      locale: navigator.language,
-      capabilities: { canvas: {}, "x-ahp-canvas/look": {}, [MOVE]: {} },
-    });
-    const secret = r._meta?.[RESUME];
-    if (typeof secret === "string") this.#meta = { [RESUME]: secret };
-    const made = r._meta?.[TOKEN]?.token;
-    if (typeof made === "string") {
-      this.#person = { token: made };
-      this.#listener.made(made);
-    }
-    this.#lastSeq = r.serverSeq;
-    this.#applySnapshots(r.snapshots, asked);
-  }
-
-  /** Sends a handshake, and proves the token of this browser if it has one. @param {string} method @param {any} params @param {any} [next] the connection to which the client moves */
-  async #show(method, params, next) {
-    const { token, invitation } = this.#person;
-    const meta = next && this.#meta ? { ...this.#meta, [MOVED]: true } : this.#meta;
-    const send = (/** @type {any} */ shown) => this.#calls.request(next ?? this.#socket, method, { ...params, _meta: shown ? { ...meta, [TOKEN]: shown } : meta }, undefined, true);
-    if (!token) return send(invitation && { invitation });
-    try {
-      return await send({ id: "" });
-    } catch (err) {
-      if (!(err instanceof RPCError) || err.data?.code !== "proof_required") throw err;
-      return send(await laneProof(token, this.clientId, err.data.challenge));
-    }
-  }
-
-  /** Applies snapshots, and drops requested channels without one. @param {any[]} snapshots @param {string[]} asked */
-  #applySnapshots(snapshots, asked) {
-    for (const s of snapshots) this.#applySnapshot(s);
-    for (const channel of asked) if (!snapshots.some((s) => s.resource === channel)) this.#drop(channel);
-  }
-
-  /** @param {{ resource: string, state: any, fromSeq: number }} s */
-  #applySnapshot(s) {
-    this.#lastSeq = Math.max(this.#lastSeq, s.fromSeq);
-    this.#listener.snapshot(s.resource, s.state);
-  }
-
-  /** @param {string} channel @param {string} [reason] */
-  #drop(channel, reason = "it no longer has this canvas") {
-    if (this.#channels.delete(channel)) this.#listener.missing(channel, reason);
-  }
-
-  /** @param {Envelope} envelope */
-  #apply(envelope) {
-    if (envelope.serverSeq <= this.#lastSeq) return; // already applied
-    this.#lastSeq = envelope.serverSeq;
-    if (this.#channels.has(envelope.channel)) this.#listener.action(envelope);
   }
 
   /** @param {any} socket @param {any} m */
   #receive(socket, m) {
     if (m.method === "action") {
       if (socket !== this.#socket) return; // the connection was left: the new one delivers it
-      if (this.#early) this.#early.push(m.params);
-      else this.#apply(m.params);
+      this.#bookmark.receive(m.params);
       return;
     }
     if (m.method === MOVE && socket === this.#socket) this.#move(socket);

@@ -5,7 +5,7 @@ import { labelOf } from "./allowed.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CardConn } from "./cardconn.js";
-import { browserName, gatewayAddress, gatewayTried } from "./gateway.js";
+import { GatewayAddress } from "./gateway.js";
 import { focusMoves } from "./keyboard.js";
 import { Mount, directFrame } from "./mount.js";
 import { judge } from "./policy.js";
@@ -20,7 +20,7 @@ export class CardFrame {
   /** @type {string[] | undefined} What single-document mode could not load; undefined in the normal mode */ missing;
   /** @type {string | undefined} The url in the frame */ url;
   starting = false;
-  #card; #stage;
+  #card; #gateway; #stage;
   /** @type {Mount | undefined} */ #mount;
   /** @type {Bridge | undefined} */ #bridge;
   /** @type {SocketPorts | undefined} */ #sockets;
@@ -33,13 +33,13 @@ export class CardFrame {
   #shownOnce = false; // the current mount has shown a page
   #current = false; // the provider was reachable while the mount showed a page
   #direct = false; // the frame is on the host's listener
-  #noDirect = false; // the frame there showed nothing: the next one is on the channel
   /** @type {object | undefined} The request for an address that has not been answered */ #asked;
 
   /** @param {import("./card.js").Card} card @param {HTMLElement} stage has the frame as its first child */
   constructor(card, stage) {
     this.#card = card;
     this.#stage = stage;
+    this.#gateway = new GatewayAddress(card);
     this.conn = new CardConn((action) => card.around.dispatch(card.ref.channel, action), () => card.state);
   }
 
@@ -207,23 +207,13 @@ export class CardFrame {
   async #returned() {
     const mount = this.#mount;
     if (mount && this.#direct) {
-      const url = await this.#askDirect();
+      const url = await this.#gateway.ask();
       if (mount !== this.#mount) return;
       if (!url) return this.reload();
       mount.renew(url);
     }
     // A page that failed to load meanwhile: its error page would stay otherwise.
     if (this.#bridge?.missed || (this.failure?.retry && !this.#shownOnce)) this.reloadPage();
-  }
-
-  #askDirect() {
-    const { around } = this.#card;
-    return gatewayAddress(around.request, around.contentOrigin, this.#address);
-  }
-
-  get #address() {
-    const { ref, state } = this.#card;
-    return { channel: ref.channel, extensionId: state.extensionId, net: labelOf(state) };
   }
 
   /** @param {import("./policy.js").Verdict} verdict */
@@ -243,7 +233,7 @@ export class CardFrame {
   async #tryDirect(verdict) {
     const asked = this.#asked = {};
     this.starting = true;
-    const [name, url] = await Promise.all([browserName(this.#address), this.#noDirect ? "" : this.#askDirect()]);
+    const [name, url] = await this.#gateway.next();
     if (this.#asked !== asked) return;
     this.conn.http.introduce(name);
     this.#mountAt(verdict, url);
@@ -254,7 +244,7 @@ export class CardFrame {
   #mountAt(verdict, direct) {
     const { state, title, around, view } = this.#card;
     this.#direct = direct !== "";
-    this.#noDirect = false;
+    this.#gateway.failed = false;
     const origin = single && !direct ? "" : around.contentOrigin;
     this.missing = origin ? undefined : [];
     const bridge = this.#bridge = new Bridge(this.conn.http, { http: () => this.conn.hasHTTP, read: (path) => this.read(path) });
@@ -285,11 +275,8 @@ export class CardFrame {
     this.starting = phase === "starting";
     if (phase === "live") this.#shownOnce = true;
     this.#current ||= this.#shownOnce && this.conn.reachable;
-    if (direct && phase !== "starting") gatewayTried(this.#shownOnce);
-    if (direct && phase === "failed" && !this.#shownOnce) {
-      this.#noDirect = true;
-      return this.reload();
-    }
+    if (direct && phase !== "starting") this.#gateway.tried(this.#shownOnce);
+    if (direct && phase === "failed" && !this.#shownOnce) return this.reload();
     this.failure = undefined;
     if (phase === "failed") return this.#fail("This canvas cannot be shown", word, true);
     this.#card.render();
