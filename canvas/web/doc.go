@@ -49,6 +49,7 @@
 //	policy.js   decides which urls are shown, and how
 //	proof.js    verifies the host before the token is sent again
 //	key.js      moves the link's token from the address bar into this tab's storage
+//	singlemode.js decides whether canvases need single-document mode
 //	single.js   the frame of single-document mode; assemble.js makes its documents, and
 //	            singleshim.js is the first script in them
 //	focus.js    which canvas a person uses; keyboard.js: stops a canvas that takes the keyboard

@@ -10,10 +10,8 @@ import { focusMoves } from "./keyboard.js";
 import { Mount, directFrame } from "./mount.js";
 import { judge } from "./policy.js";
 import { printCard } from "./print.js";
+import { hasNoWorkers, isSingle } from "./singlemode.js";
 import { SocketPorts } from "./socketports.js";
-
-/** Set once a mount found no service worker; later mounts use single-document mode at once. */
-let single = false;
 
 export class CardFrame {
   /** @type {{ title: string, text: string, retry?: boolean } | undefined} Why the canvas is not shown */ failure;
@@ -245,7 +243,7 @@ export class CardFrame {
     const { state, title, around, view } = this.#card;
     this.#direct = direct !== "";
     this.#gateway.failed = false;
-    const origin = single && !direct ? "" : around.contentOrigin;
+    const origin = isSingle() && !direct ? "" : around.contentOrigin;
     this.missing = origin ? undefined : [];
     const bridge = this.#bridge = new Bridge(this.conn.http, { http: () => this.conn.hasHTTP, read: (path) => this.read(path) });
     const sockets = this.#sockets = new SocketPorts(this.conn.sockets);
@@ -258,7 +256,7 @@ export class CardFrame {
       ask: (ask, port) => this.#card.consent.take(ask, port),
       key: () => { if (document.activeElement === this.#mount?.element) around.escape(); },
       missing: (what) => { this.missing = what; this.#card.render(); },
-      unworkable: () => { single = true; this.reload(); },
+      unworkable: () => this.#noWorker(),
       phase: (phase, word) => this.#phase(phase, word ?? "", direct),
     }, labelOf(state), direct);
     this.#post = (payload) => this.#mount?.post(payload);
@@ -268,6 +266,14 @@ export class CardFrame {
       this.#mount.element.focus();
     }
     this.#focusFrom = undefined;
+  }
+
+  /** Handles a browser that registered no service worker: it does not allow them, or the host did not answer. */
+  async #noWorker() {
+    const mount = this.#mount, none = await hasNoWorkers(() => this.conn.connected);
+    if (mount !== this.#mount) return;
+    if (none) return this.reload();
+    this.#fail("This canvas cannot be shown", "The host did not answer. The page tries again when it is connected.", true);
   }
 
   /** Handles a mount that starts, shows the canvas or fails. @param {"starting" | "live" | "failed"} phase @param {string} word @param {string} direct */
