@@ -51,13 +51,34 @@ func assault(t *testing.T, b *webtest.Browser, as attackKind, rows []attack, str
 			s.written = as == asPage
 			sites = append(sites, s)
 		}
-		e := startWith(t, setup{name: "localhost", wrap: without(strips...), direct: as == asNear}, sites...)
-		p := b.Open(t, e.link)
+		with := setup{name: "localhost", wrap: without(strips...), direct: as == asNear}
+		var e *env
+		var p *webtest.Page
+		if as == asPage {
+			e, p = beside(t, b, with, sites)
+		} else {
+			e = startWith(t, with, sites...)
+			p = b.Open(t, e.link)
+		}
 		p.Wait(t, fmt.Sprintf(`document.querySelectorAll(".card").length === %d`, len(part)))
 		wait(p, part, canaries)
 		p.Close()
 		e.gone()
 	}
+}
+
+// beside opens canvases in a page that its own service worker (offline/worker.js) controls.
+func beside(t *testing.T, b *webtest.Browser, with setup, sites []site) (*env, *webtest.Page) {
+	t.Helper()
+	e := startWith(t, with)
+	p := b.Open(t, e.link)
+	offlineReady(t, p)
+	p.Reload(t)
+	p.Wait(t, `navigator.serviceWorker.controller && document.getElementById("connection").textContent === "Connected"`)
+	for _, s := range sites {
+		e.open(t, s)
+	}
+	return e, p
 }
 
 // sung reports whether a canary was hit, and waits for a hit that is expected.

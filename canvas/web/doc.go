@@ -25,7 +25,8 @@
 //
 //	first.js    the message if the modules do not run
 //	app.js      mirrors one session and keeps its canvases mounted
-//	ahp.js      the AHP client: handshake, subscriptions, reconnecting
+//	ahp.js      the AHP client: connects and reconnects; handshake.js, bookmark.js: the first
+//	            request, and what was applied since; calls.js: requests
 //	wire.js     parses the host's messages without scanning long data
 //	state.js    the reducers of session and canvas
 //	card.js     one open canvas: its state, controls and close
@@ -48,7 +49,10 @@
 //	policy.js   decides which urls are shown, and how
 //	proof.js    verifies the host before the token is sent again
 //	key.js      moves the link's token from the address bar into this tab's storage
-//	single.js   the frame of single-document mode; singleshim.js is the first script in its documents
+//	singlemode.js decides whether canvases need single-document mode
+//	single.js   the frame of single-document mode; assemble.js makes its documents, and
+//	            singleshim.js is the first script in them
+//	focus.js    which canvas a person uses; keyboard.js: stops a canvas that takes the keyboard
 //	layout.js   which canvases are panes, in which order; layoutdraw.js: puts them there; layoutsize.js: sizes, and what the browser keeps
 //	switcher.js the tabs and the list of all canvases; entries.js: what they show; pictures.js: what each canvas looked like
 //	timeline.js the list of what happened

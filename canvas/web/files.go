@@ -121,10 +121,10 @@ func embedded(dir embed.FS, name string) string {
 	return string(raw)
 }
 
-// singleScript returns single.js with the scripts that it inserts into documents. It is
-// inline in its page, because an opaque origin cannot load our scripts.
+// singleScript returns assemble.js and single.js with the scripts that they insert into
+// documents. They are inline in their page, because an opaque origin cannot load our scripts.
 func singleScript() string {
-	script := embedded(page, "page/single.js")
+	script := embedded(page, "page/assemble.js") + embedded(page, "page/single.js")
 	for slot, text := range map[string]string{"CANVAS": embedded(content, "content/canvas.js"), "SHIM": embedded(content, "content/outline.js") + embedded(content, "content/sketch.js") + embedded(content, "content/problems.js") + embedded(page, "page/singleshim.js"), "SOCKETS": embedded(content, "content/sockets.js")} {
 		quoted := strings.ReplaceAll(string(ahp.MustMarshal(text)), "<", `\u003c`) // "</script" would end the script element
 		script = strings.Replace(script, "const "+slot+` = "";`, "const "+slot+" = "+quoted+";", 1)

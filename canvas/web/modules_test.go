@@ -36,7 +36,7 @@ func TestModulesAreNamed(t *testing.T) {
 	}
 	// Scripts of documents other than index.html, and those that are no modules.
 	want := []string{}
-	others := []string{"first.js", "wait.js", "single.js", "singleshim.js", "direct.js"}
+	others := []string{"first.js", "wait.js", "single.js", "assemble.js", "singleshim.js", "direct.js"}
 	files, _ := filepath.Glob("page/*.js")
 	for _, f := range files {
 		if name := filepath.Base(f); !slices.Contains(others, name) {

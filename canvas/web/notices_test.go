@@ -14,7 +14,8 @@ const covers = `(() => {
 })()`
 
 // TestNoticesCoverNothing: in a narrow window, notices and the bar that undoes a close stand
-// below the canvas, whose buttons stay free. A press dismisses a notice.
+// below the canvas, whose buttons stay free; in a low one they lie over the header. A press
+// dismisses a notice.
 func TestNoticesCoverNothing(t *testing.T) {
 	t.Parallel()
 	form := helloSite("form")
@@ -34,6 +35,15 @@ func TestNoticesCoverNothing(t *testing.T) {
 	}
 	p.Wait(t, `document.documentElement.scrollHeight <= innerHeight`) // so nothing has to be scrolled to
 	save(t, "notices-390", p)
+	p.Resize(t, 740, 360) // a phone on its side, and the page scrolls
+	webtest.Eval[any](t, p, `void import("./ui.js").then(({ notice }) => { for (const d of document.querySelectorAll("footer details")) d.open = true; notice("“A long title of a canvas that is not here any more” was closed."); })`)
+	p.Wait(t, `document.documentElement.scrollHeight > innerHeight && document.querySelector(".notices p:last-child").textContent.includes("long title") && document.querySelector(".undo:not([hidden])")`)
+	if got := webtest.Eval[[]string](t, p, covers); len(got) > 0 {
+		t.Errorf("on its side they lie over each other: %q", got)
+	}
+	save(t, "notices-740", p)
+	webtest.Eval[any](t, p, `document.querySelectorAll("footer details").forEach((d) => { d.open = false; }), document.querySelectorAll(".notices p:not(:last-child)").forEach((n) => n.click())`)
+	p.Resize(t, 390, 844)
 	p.Click(t, ".notices p")
 	p.Wait(t, `!document.querySelector(".notices p")`)
 	webtest.Eval[any](t, p, `document.querySelector(".undo .now").click()`)

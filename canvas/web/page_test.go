@@ -2,14 +2,18 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 	"github.com/ahp-canvas/ahp-canvas/session"
-	"github.com/google/go-cmp/cmp"
-	"slices"
-	"strings"
-	"testing"
 )
 
 // helloSite is a well-behaved canvas: it shows its input and messages, answers an
@@ -189,6 +193,35 @@ func TestStaleKeepsTheFrame(t *testing.T) {
 	if got := webtest.Eval[string](t, frame, document+`.getElementById("name").value`); got != "typed" {
 		t.Errorf("the page lost what was typed: %q", got)
 	}
+}
+
+// TestHostLeavesDuringMount: a canvas whose service worker cannot be fetched because the host
+// left is not taken for a browser without service workers, and is shown when the host is back.
+func TestHostLeavesDuringMount(t *testing.T) {
+	var e *env
+	var leave, left atomic.Bool
+	e = start(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/.ahp/sw.js" && leave.Swap(false) {
+				e.gone()
+				left.Store(true)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	p := webtest.Start(t).Open(t, e.link)
+	p.Wait(t, `document.getElementById("connection").textContent === "Connected"`)
+	leave.Store(true)
+	e.open(t, helloSite("one"))
+	p.Wait(t, `document.getElementById("banner").textContent.startsWith("The connection to the host is lost.")`)
+	if !left.Load() {
+		t.Fatal("the host left before the worker was fetched")
+	}
+	p.Wait(t, `document.querySelector(".card .words h3").textContent === "Not connected"`)
+	e.back(t)
+	shown(t, p, 1)
+	p.Wait(t, `document.querySelector(".card .note").hidden`) // not in single-document mode
 }
 
 // TestTheme: a canvas has the theme before its first paint, and follows changes.

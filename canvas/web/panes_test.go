@@ -132,8 +132,7 @@ func TestActionOfAnUnmountedCanvas(t *testing.T) {
 // also works from inside a canvas.
 func TestPanes(t *testing.T) {
 	e := start(t, nil, manySites(3)...)
-	b := webtest.Start(t)
-	p := b.Open(t, e.link)
+	p := webtest.Start(t).Open(t, e.link)
 	shown(t, p, 3)
 	p.Wait(t, `document.getElementById("tabbar").hidden`)
 	choose := func(title, item string) {
@@ -168,21 +167,16 @@ func TestPanes(t *testing.T) {
 	p.Wait(t, `(`+visible+`).split(",").length === 3 && !document.querySelector("[data-drop]")`)
 	choose("Hello c02", "Maximize")
 	p.Wait(t, visible+` === "c02" && !document.getElementById("tabbar").hidden`)
-	p.Click(t, `.card:not([hidden]) iframe`)
+	pressed(t, p, "Hello c02")
 	p.Wait(t, `document.activeElement.localName === "iframe"`)
 	focus(t, p, "Hello c02", ".more")
 	p.Keys(t, "\r")
 	p.Wait(t, `document.querySelector(".menu")`)
 	p.Keys(t, kb.Escape) // what was opened last
 	p.Wait(t, `!document.querySelector(".menu") && `+visible+` === "c02" && document.activeElement.matches(".more")`)
-	p.Click(t, `.card:not([hidden]) iframe`)
+	pressed(t, p, "Hello c02")
 	p.Wait(t, `document.activeElement.localName === "iframe"`)
-	if b.Kind == webtest.WebKit {
-		// WebKitWebDriver types in a frame only after switching to it, which takes the focus out
-		// of the frame; the page accepts Escape only from the canvas that has the focus.
-		focus(t, p, "Hello c02", ".more")
-	}
-	p.Keys(t, kb.Escape)
+	p.KeysAtFocus(t, kb.Escape)
 	p.Wait(t, `(`+visible+`).split(",").length === 3`)
 	before := webtest.Eval[string](t, p, visible)
 	p.Reload(t)

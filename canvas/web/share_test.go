@@ -41,7 +41,7 @@ func TestShare(t *testing.T) {
 	}
 	guest := webtest.Start(t).Open(t, link)
 	shown(t, guest, 1)
-	p.Wait(t, `(document.dispatchEvent(new Event("visibilitychange")), document.getElementById("here")?.textContent === "someone is here")`)
+	p.Wait(t, `(document.dispatchEvent(new Event("visibilitychange")), document.getElementById("here")?.textContent === "Someone else is here")`)
 	choose(t, guest, "Copy a link for someone")
 	guest.Wait(t, `document.getElementById("notices").textContent.includes("No link was made")`)
 	guest.Click(t, ".close")

@@ -51,7 +51,7 @@ func TestShellByKeyboard(t *testing.T) {
 	p.Keys(t, "hello two\r")
 	p.Wait(t, visible+` === "two" && location.hash.endsWith("canvas=two")`)
 	p.Wait(t, `document.activeElement.localName === "iframe"`)
-	p.Keys(t, kb.Escape)
+	p.KeysAtFocus(t, kb.Escape)
 	p.Wait(t, `document.querySelectorAll(".card:not([hidden])").length === 3`)
 
 	menuLine(t, p, "Hello one", "Put away")
@@ -62,4 +62,34 @@ func TestShellByKeyboard(t *testing.T) {
 	p.Wait(t, `document.querySelectorAll(".card:not([data-closing=here])").length === 2 && document.querySelector(".undo:not([hidden])")`)
 	press(t, p, ".undo .undo-close")
 	p.Wait(t, `document.querySelectorAll(".card:not([data-closing=here])").length === 3 && !document.querySelector(".undo:not([hidden])")`)
+}
+
+// TestFunctionsByKeyboard: a person goes to the canvas that waits, shows a canvas beside the
+// others from the list, changes the theme, filters the activity and gives a name.
+func TestFunctionsByKeyboard(t *testing.T) {
+	e := start(t, nil, manySites(2)...)
+	p := webtest.Start(t).Open(t, e.link)
+	shown(t, p, 2)
+	focus(t, p, "Hello c00", ".maximize")
+	p.Keys(t, "\r")
+	p.Wait(t, visible+` === "c00"`)
+	if err := e.handle("c01").Attention("Approve the release"); err != nil {
+		t.Fatal(err)
+	}
+	press(t, p, ".needs button")
+	p.Wait(t, visible+` === "c01"`)
+	press(t, p, "#switch")
+	p.Wait(t, `document.getElementById("switcher").open && document.activeElement.id === "find"`)
+	press(t, p, "[aria-label='Show “Hello c00” beside the others']")
+	p.Wait(t, `!document.getElementById("switcher").open && (`+visible+`).split(",").length === 2`)
+	press(t, p, "#theme")
+	p.Wait(t, `document.documentElement.dataset.colorMode === "light"`)
+	press(t, p, "#timeline summary")
+	press(t, p, "#timeline .filters button:last-child")
+	p.Wait(t, `document.querySelector("#timeline .filters button:last-child").ariaPressed === "true"`)
+	press(t, p, "#people summary")
+	p.Wait(t, `document.getElementById("name").checkVisibility()`)
+	webtest.Eval[any](t, p, `document.getElementById("name").focus()`)
+	p.Keys(t, "Ann\r")
+	p.Wait(t, `document.getElementById("present").textContent.startsWith("Ann · you")`)
 }

@@ -9,13 +9,13 @@ import { bridged } from "./bridged.js";
 import { Card } from "./card.js";
 import { cardMenu } from "./cardmenu.js";
 import { entriesOf } from "./entries.js";
+import { followFocus } from "./focus.js";
 import { Gallery } from "./gallery.js";
 import { Reader } from "./content.js";
 import { BASE } from "./base.js";
 import { keepPerson, LOOKING, openedLink, personAt, redeem, takeKey } from "./key.js";
 import { showHealth, watchHealth } from "./health.js";
 import { drawIcons } from "./icons.js";
-import { guardKeyboard } from "./keyboard.js";
 import { closeLast } from "./layers.js";
 import { Layout } from "./layout.js";
 import { lookAt, startLook } from "./look.js";
@@ -186,8 +186,7 @@ function arranged() {
   switcher.render();
 }
 document.addEventListener("visibilitychange", arranged);
-const cardAround = (/** @type {Element} */ frame) => [...cards.values()].find((card) => card.element.contains(frame));
-guardKeyboard((frame) => cardAround(frame)?.frame.stop(), (shield) => cardAround(shield)?.frame.focus(), (frame) => cardAround(frame)?.frame.refocus(), noteFocus);
+followFocus(() => cards.values(), (id) => layout.use(id));
 
 /** Shows a canvas because a person chose it. @param {string} id */
 function show(id) {
@@ -218,16 +217,6 @@ function showOpened(id) {
   else awaited = id;
 }
 /** An instance that the person opened, whose card has not arrived. */ let awaited = "";
-
-/** Notes which canvas a person uses: the focus in a frame fires no event in this document but blur, and none if it moves on to another frame (keyboard.js notices). */
-function noteFocus() {
-  const focused = document.activeElement?.closest(".card");
-  const card = [...cards.values()].find((one) => one.element === focused);
-  if (!card) return;
-  if (document.activeElement?.localName === "iframe") card.frame.focused();
-  layout.use(card.ref.instanceId);
-}
-for (const type of ["blur", "focusin"]) addEventListener(type, noteFocus);
 
 /** @type {import("./card.js").Surroundings["closing"]} */
 function closing(channel, title, seconds, focus) {

@@ -26,6 +26,10 @@ export class CardConn {
     return this.#state()?._meta?.["x-ahp-canvas/ws"] === 1;
   }
 
+  get connected() {
+    return this.#connected;
+  }
+
   /** Whether the host is connected and the provider is ready. */
   get reachable() {
     return this.#reachable;

@@ -5,22 +5,20 @@ import { labelOf } from "./allowed.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CardConn } from "./cardconn.js";
-import { browserName, gatewayAddress, gatewayTried } from "./gateway.js";
+import { GatewayAddress } from "./gateway.js";
 import { focusMoves } from "./keyboard.js";
 import { Mount, directFrame } from "./mount.js";
 import { judge } from "./policy.js";
 import { printCard } from "./print.js";
+import { hasNoWorkers, isSingle } from "./singlemode.js";
 import { SocketPorts } from "./socketports.js";
-
-/** Set once a mount found no service worker; later mounts use single-document mode at once. */
-let single = false;
 
 export class CardFrame {
   /** @type {{ title: string, text: string, retry?: boolean } | undefined} Why the canvas is not shown */ failure;
   /** @type {string[] | undefined} What single-document mode could not load; undefined in the normal mode */ missing;
   /** @type {string | undefined} The url in the frame */ url;
   starting = false;
-  #card; #stage;
+  #card; #gateway; #stage;
   /** @type {Mount | undefined} */ #mount;
   /** @type {Bridge | undefined} */ #bridge;
   /** @type {SocketPorts | undefined} */ #sockets;
@@ -33,13 +31,13 @@ export class CardFrame {
   #shownOnce = false; // the current mount has shown a page
   #current = false; // the provider was reachable while the mount showed a page
   #direct = false; // the frame is on the host's listener
-  #noDirect = false; // the frame there showed nothing: the next one is on the channel
   /** @type {object | undefined} The request for an address that has not been answered */ #asked;
 
   /** @param {import("./card.js").Card} card @param {HTMLElement} stage has the frame as its first child */
   constructor(card, stage) {
     this.#card = card;
     this.#stage = stage;
+    this.#gateway = new GatewayAddress(card);
     this.conn = new CardConn((action) => card.around.dispatch(card.ref.channel, action), () => card.state);
   }
 
@@ -207,23 +205,13 @@ export class CardFrame {
   async #returned() {
     const mount = this.#mount;
     if (mount && this.#direct) {
-      const url = await this.#askDirect();
+      const url = await this.#gateway.ask();
       if (mount !== this.#mount) return;
       if (!url) return this.reload();
       mount.renew(url);
     }
     // A page that failed to load meanwhile: its error page would stay otherwise.
     if (this.#bridge?.missed || (this.failure?.retry && !this.#shownOnce)) this.reloadPage();
-  }
-
-  #askDirect() {
-    const { around } = this.#card;
-    return gatewayAddress(around.request, around.contentOrigin, this.#address);
-  }
-
-  get #address() {
-    const { ref, state } = this.#card;
-    return { channel: ref.channel, extensionId: state.extensionId, net: labelOf(state) };
   }
 
   /** @param {import("./policy.js").Verdict} verdict */
@@ -243,7 +231,7 @@ export class CardFrame {
   async #tryDirect(verdict) {
     const asked = this.#asked = {};
     this.starting = true;
-    const [name, url] = await Promise.all([browserName(this.#address), this.#noDirect ? "" : this.#askDirect()]);
+    const [name, url] = await this.#gateway.next();
     if (this.#asked !== asked) return;
     this.conn.http.introduce(name);
     this.#mountAt(verdict, url);
@@ -254,8 +242,8 @@ export class CardFrame {
   #mountAt(verdict, direct) {
     const { state, title, around, view } = this.#card;
     this.#direct = direct !== "";
-    this.#noDirect = false;
-    const origin = single && !direct ? "" : around.contentOrigin;
+    this.#gateway.failed = false;
+    const origin = isSingle() && !direct ? "" : around.contentOrigin;
     this.missing = origin ? undefined : [];
     const bridge = this.#bridge = new Bridge(this.conn.http, { http: () => this.conn.hasHTTP, read: (path) => this.read(path) });
     const sockets = this.#sockets = new SocketPorts(this.conn.sockets);
@@ -268,7 +256,7 @@ export class CardFrame {
       ask: (ask, port) => this.#card.consent.take(ask, port),
       key: () => { if (document.activeElement === this.#mount?.element) around.escape(); },
       missing: (what) => { this.missing = what; this.#card.render(); },
-      unworkable: () => { single = true; this.reload(); },
+      unworkable: () => this.#noWorker(),
       phase: (phase, word) => this.#phase(phase, word ?? "", direct),
     }, labelOf(state), direct);
     this.#post = (payload) => this.#mount?.post(payload);
@@ -280,16 +268,21 @@ export class CardFrame {
     this.#focusFrom = undefined;
   }
 
+  /** Handles a browser that registered no service worker: it does not allow them, or the host did not answer. */
+  async #noWorker() {
+    const mount = this.#mount, none = await hasNoWorkers(() => this.conn.connected);
+    if (mount !== this.#mount) return;
+    if (none) return this.reload();
+    this.#fail("This canvas cannot be shown", "The host did not answer. The page tries again when it is connected.", true);
+  }
+
   /** Handles a mount that starts, shows the canvas or fails. @param {"starting" | "live" | "failed"} phase @param {string} word @param {string} direct */
   #phase(phase, word, direct) {
     this.starting = phase === "starting";
     if (phase === "live") this.#shownOnce = true;
     this.#current ||= this.#shownOnce && this.conn.reachable;
-    if (direct && phase !== "starting") gatewayTried(this.#shownOnce);
-    if (direct && phase === "failed" && !this.#shownOnce) {
-      this.#noDirect = true;
-      return this.reload();
-    }
+    if (direct && phase !== "starting") this.#gateway.tried(this.#shownOnce);
+    if (direct && phase === "failed" && !this.#shownOnce) return this.reload();
     this.failure = undefined;
     if (phase === "failed") return this.#fail("This canvas cannot be shown", word, true);
     this.#card.render();

@@ -2,7 +2,7 @@
 // Reads content over the channel (canvasReadResource), a few files of each canvas at
 // a time. Further reads are queued here, so that a canvas with many files, or one whose
 // provider does not answer, does not delay other canvases.
-import { RPCError } from "./ahp.js";
+import { RPCError } from "./calls.js";
 import { decode } from "./base64.js";
 import { contentURI } from "./policy.js";
 

@@ -10,14 +10,14 @@ import { COLUMNS } from "./layoutsize.js";
  * @param {{ sizes: Record<string, import("./layoutsize.js").Size>, maximized: string | undefined }} how
  */
 export function drawLayout(main, cards, shown, { sizes, maximized }) {
-  const defaultSpan = shown.length === 1 ? 12 : shown.length === 2 || shown.length === 4 ? 6 : 4;
   main.dataset.maximized = String(maximized !== undefined);
   main.dataset.panes = String(shown.length);
   for (const [id, card] of cards) card.hidden = !shown.includes(id);
   shown.forEach((id, i) => {
     const card = /** @type {HTMLElement} */ (cards.get(id));
-    const { span = defaultSpan, height } = sizes[id] ?? {};
+    const { span = defaultSpan(i, shown.length), height } = sizes[id] ?? {};
     card.style.order = String(i);
+    card.dataset.fills = String(!sizes[id]?.span && i === shown.length - 1 && i % 2 === 0);
     card.style.setProperty("--span", String(span));
     card.style.setProperty("--height", height ? `${height}rem` : "0");
     const grip = card.querySelector(".grip");
@@ -26,6 +26,12 @@ export function drawLayout(main, cards, shown, { sizes, maximized }) {
     drawButtons(card, { maximized: maximized === id, first: i === 0, last: i === shown.length - 1 });
   });
   sortDocument(main, cards, shown);
+}
+
+/** How wide a canvas is that nobody resized: rows of two or three, and none with a gap at its end. @param {number} i its place @param {number} n how many are shown */
+function defaultSpan(i, n) {
+  if (n === 1) return COLUMNS;
+  return n === 2 || n === 4 || (n === 5 && i > 2) ? COLUMNS / 2 : COLUMNS / 3;
 }
 
 /** @param {HTMLElement} card @param {{ maximized: boolean, first: boolean, last: boolean }} is */

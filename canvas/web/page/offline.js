@@ -1,6 +1,8 @@
 // @ts-check
 // Installs the service worker that shows a page of ours when the host is unreachable
-// (offline/worker.js). Browsers have it only in a secure context.
+// (offline/worker.js). Browsers have it only in a secure context. A first visit that ends
+// sooner than LATER installs nothing: the browser then shows its own error the next time,
+// which costs less than canvases that wait for the worker at each first visit.
 import { BASE } from "./base.js";
 import { LOOKING } from "./key.js";
 

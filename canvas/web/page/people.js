@@ -56,6 +56,13 @@ function show(people) {
   list.replaceChildren(...lines.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
 }
 
+/** @param {string[]} names of those who have one @param {number} n all others */
+function hereText(names, n) {
+  if (n === 1) return `${names[0] ?? "Someone else"} is here`;
+  if (n === 2 && names.length === 2) return `${names[0]} and ${names[1]} are here`;
+  return names.length ? `${names[0]} and ${n - 1} ${n === 2 ? "other" : "others"} are here` : `${n} others are here`;
+}
+
 /** Names the others in the page's header. @param {any[]} others */
 function showHere(others) {
   let here = document.getElementById("here");
@@ -63,8 +70,8 @@ function showHere(others) {
     here = Object.assign(document.createElement("p"), { id: "here", className: "here", dir: "auto" });
     byId("connection").before(here);
   }
-  const names = others.map(({ name }) => String(name || "someone"));
-  here.hidden = names.length === 0;
-  setText(here, names.length > 2 ? `${names[0]} and ${names.length - 1} others are here` : `${names.join(" and ")} ${names.length === 1 ? "is" : "are"} here`);
+  const names = others.map(({ name }) => String(name ?? "")).filter(Boolean), n = others.length;
+  here.hidden = n === 0;
+  setText(here, hereText(names, n));
   here.title = names.join(", ");
 }

@@ -180,7 +180,7 @@ export class Problems {
     if (redeemed && "used" in redeemed) return this.#usedLink(redeemed.used);
     if (redeemed) return this.#invalidLink();
     showConnection("refused", "No link");
-    this.set({ title: "This page needs its link.", text: "Open the link that the host prints when it starts. It contains the token that this page needs." });
+    this.set({ title: "This page needs its link.", text: "Open the link that the host prints when it starts. It contains the token that this page needs. “ahp-canvas link” prints it again." });
   }
 
   /** @param {string} [at] when this link was used before */

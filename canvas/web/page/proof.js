@@ -54,3 +54,21 @@ export async function proven(token) {
     return undefined;
   }
 }
+
+/**
+ * Finds out whether a WebSocket was refused because of the token, which browsers do not report. If the
+ * host can prove that it knows the token, a failed proof means a wrong token on the first attempt, and
+ * another program on the port later. Otherwise the same endpoint is asked over HTTP.
+ * @param {URL} url of the WebSocket @param {string} token @param {boolean} again whether this is not the first attempt @param {number} timeout ms
+ */
+export async function tokenIsRefused(url, token, again, timeout) {
+  if (provable(url)) return !again && (await proven(token)) === false;
+  const endpoint = new URL(url);
+  endpoint.protocol = endpoint.protocol.replace("ws", "http");
+  try {
+    const r = await fetch(endpoint, { headers: { Authorization: `Bearer ${token}` }, cache: "no-store", signal: AbortSignal.timeout(timeout) });
+    return r.status === 401 || r.status === 403;
+  } catch {
+    return false; // the host is unreachable
+  }
+}

@@ -112,6 +112,7 @@ export class Timeline {
     while (this.#list.children.length > MAX_LINES) this.#list.lastElementChild?.remove();
     this.#total = this.#list.children.length;
     setText(this.#count, String(this.#total));
+    byId("timeline").hidden = false; // a page that never had a connection has none
   }
 
   #drawFilters() {

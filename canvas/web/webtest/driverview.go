@@ -131,6 +131,11 @@ func (v *driverView) keys(ctx context.Context, keys string) error {
 	if string(frame) != "null" {
 		return v.in(frame).keys(ctx, keys)
 	}
+	return v.typed(ctx, keys)
+}
+
+// typed types in what has the focus in v's window: it switches to no other frame.
+func (v *driverView) typed(ctx context.Context, keys string) error {
 	var steps []object
 	for _, key := range keys {
 		if other, ok := named[key]; ok {

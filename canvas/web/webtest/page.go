@@ -72,6 +72,18 @@ func (p *Page) Keys(t testing.TB, keys string) {
 	p.do(t, "type", func(ctx context.Context) error { return p.view.keys(ctx, keys) })
 }
 
+// KeysAtFocus types like a person, in the frame that has the focus. Keys looks for that frame
+// in some browsers, and WebKit takes the focus out of it then.
+func (p *Page) KeysAtFocus(t testing.TB, keys string) {
+	t.Helper()
+	p.do(t, "type", func(ctx context.Context) error {
+		if driven, ok := p.view.(*driverView); ok {
+			return driven.typed(ctx, keys)
+		}
+		return p.view.keys(ctx, keys)
+	})
+}
+
 // Click clicks the first element that matches a CSS selector.
 func (p *Page) Click(t testing.TB, selector string) {
 	t.Helper()
