@@ -28,7 +28,7 @@ export function drawLayout(main, cards, shown, { sizes, maximized }) {
   sortDocument(main, cards, shown);
 }
 
-/** How wide a canvas is that nobody resized: rows of two or three, and none with a gap at its end. @param {number} i its place @param {number} n how many are shown */
+/** The width of a canvas before a person resizes it: rows of two or three, and none with a gap at its end. @param {number} i its place @param {number} n how many are shown */
 function defaultSpan(i, n) {
   if (n === 1) return COLUMNS;
   return n === 2 || n === 4 || (n === 5 && i > 2) ? COLUMNS / 2 : COLUMNS / 3;
