@@ -16,7 +16,7 @@ type leftover struct {
 	leave string
 	// check returns what rules the second document; "" for nothing.
 	check string
-	// without removes what stops it.
+	// without removes what stops it; nil if another test does.
 	without func(next http.Handler) http.Handler
 }
 
@@ -54,8 +54,7 @@ const (
 var leftovers = []leftover{
 	{"narrower scope", `await navigator.serviceWorker.register("/.ahp/sw.js", { scope: "/sub/" })`, controlled,
 		cut("/.ahp/frame.js", removes, "")},
-	{"scope of the outer frame", `await navigator.serviceWorker.register("/.ahp/sw.js", { scope: "/.ahp/" })`, controlled,
-		both(cut("/.ahp/frame.js", removes, ""), cut("/.ahp/frame.js", "sw.controller === ours.active", "true"))},
+	{"scope of the outer frame", `await navigator.serviceWorker.register("/.ahp/sw.js", { scope: "/.ahp/" })`, controlled, nil}, // see TestStorageLeftoverInTheWay
 	{"query", `await navigator.serviceWorker.register("/.ahp/sw.js?mine", { scope: "/sub/" }).catch(() => {})`, controlled,
 		both(anyQuery, cut("/.ahp/frame.js", removes, ""))},
 	{"another script", `await navigator.serviceWorker.register("/evil.js", { scope: "/sub/" }).catch(() => {})`, controlled,
@@ -103,7 +102,7 @@ func TestAttackLeftovers(t *testing.T) {
 			if got := ruled(t, l, nil); got != "" {
 				t.Errorf("%s rules the later document", got)
 			}
-			if ruled(t, l, l.without) == "" {
+			if l.without != nil && ruled(t, l, l.without) == "" {
 				t.Error("nothing rules it without the protection either: this attack proves nothing")
 			}
 		})

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/ahp/relay/relaytest"
+	"github.com/ahp-canvas/ahp-canvas/ahp/seal"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
+	"github.com/ahp-canvas/ahp-canvas/canvas/web"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
@@ -51,6 +54,31 @@ func TestStorageLasts(t *testing.T) {
 	}, webtest.Chromium, webtest.Firefox, webtest.WebKit)
 }
 
+// TestStorageAtARelay: what a canvas stores through a relay survives a reload, and not a
+// close. TestStorageOfOthers has other hosts.
+func TestStorageAtARelay(t *testing.T) {
+	e := start(t, nil, counter("one"))
+	key := seal.NewKey()
+	at := startRelayWith(t, e.host, seal.NewHost(key, relaytest.Host, true), &recording{}) + "/#tkn=" + relaytest.Token + "&host=" + relaytest.Host
+	p := webtest.Start(t).Open(t, web.ViewAt(at+"&key="+key.Public().String(), viewToken))
+	shown(t, p, 1)[0].Wait(t, counted+` === "1"`)
+	origin := contentOrigin(t, p)
+	p.Reload(t)
+	shown(t, p, 1)[0].Wait(t, counted+` === "2"`)
+	if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, "one"); err != nil {
+		t.Fatal(err)
+	}
+	p.Wait(t, `document.querySelectorAll(".card").length === 0 && localStorage.getItem("kept gone") === "[]"`)
+	e.open(t, counter("one"))
+	shown(t, p, 1)[0].Wait(t, counted+` === "1"`)
+	if contentOrigin(t, p) == origin {
+		t.Error("the origin of a closed canvas is used again")
+	}
+	if got := stored(t, p, origin, "frame.html"); got != "" {
+		t.Errorf("%q is left", got)
+	}
+}
+
 // TestStorageOfOthers: another host, session, opening, provider or list of allowed origins
 // is another origin, and so is another browser.
 func TestStorageOfOthers(t *testing.T) {
@@ -73,11 +101,11 @@ func TestStorageOfOthers(t *testing.T) {
 	}
 }
 
-// stored lists what an origin has in the browser, from a frame of it.
-func stored(t *testing.T, p *webtest.Page, origin string) string {
+// stored lists what an origin has in the browser, from a frame of it with one of our files.
+func stored(t *testing.T, p *webtest.Page, origin, file string) string {
 	t.Helper()
-	webtest.Eval[any](t, p, fmt.Sprintf(`void (() => { const f = document.createElement("iframe"); f.src = %q; document.body.append(f); })()`, origin+"/.ahp/frame.html"))
-	frame := p.Frames(t, 1, func(u *url.URL) bool { return u.Scheme+"://"+u.Host == origin })[0]
+	webtest.Eval[any](t, p, fmt.Sprintf(`void (() => { const f = document.createElement("iframe"); f.src = %q; document.body.append(f); })()`, origin+"/.ahp/"+file+"?peek"))
+	frame := p.Frames(t, 1, func(u *url.URL) bool { return u.Scheme+"://"+u.Host == origin && u.RawQuery == "peek" })[0]
 	return webtest.Eval[string](t, frame, `(async () => [
 		localStorage.length && "localStorage", (await indexedDB.databases()).length && "indexedDB", (await caches.keys()).length && "caches",
 		(await navigator.serviceWorker.getRegistrations()).length && "worker", document.cookie.includes("mine=1") && "cookie"].filter(Boolean).join(" "))()`)
@@ -100,9 +128,7 @@ func hoarder() site {
 func TestStorageCleared(t *testing.T) {
 	for name, clear := range map[string]func(e *env, p *webtest.Page){
 		"button": func(e *env, p *webtest.Page) {
-			p.Click(t, ".card .more")
-			p.Wait(t, `[...document.querySelectorAll("[role^=menuitem]")].some((i) => i.textContent.includes("Clear what it stored here"))`)
-			webtest.Eval[any](t, p, `[...document.querySelectorAll("[role^=menuitem]")].find((i) => i.textContent.includes("Clear what it stored here")).click()`)
+			choose(t, p, "Clear what it stored here")
 		},
 		"close": func(e *env, p *webtest.Page) {
 			if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, "one"); err != nil {
@@ -118,7 +144,7 @@ func TestStorageCleared(t *testing.T) {
 			const n = document + `.getElementById("n").textContent`
 			shown(t, p, 1)[0].Wait(t, n+` === "stored 0"`)
 			origin := contentOrigin(t, p)
-			if got := stored(t, p, origin); got != "localStorage indexedDB caches worker cookie" {
+			if got := stored(t, p, origin, "frame.html"); got != "localStorage indexedDB caches worker cookie" {
 				t.Errorf("the canvas stored %q", got)
 			}
 			p.Reload(t)
@@ -126,7 +152,7 @@ func TestStorageCleared(t *testing.T) {
 			clear(e, p)
 			p.Wait(t, fmt.Sprintf(`document.querySelector(".card iframe") && new URL(document.querySelector(".card iframe").src).origin !== %q && localStorage.getItem("kept gone") === "[]"`, origin))
 			shown(t, p, 1)[0].Wait(t, n+` === "stored 0"`)
-			if got := stored(t, p, origin); got != "" {
+			if got := stored(t, p, origin, "frame.html"); got != "" {
 				t.Errorf("%q is left", got)
 			}
 		})
