@@ -7,4 +7,4 @@ for (const cookie of document.cookie.split("; ")) {
   document.cookie = ended;
   document.cookie = `${ended}; Secure; SameSite=None; Partitioned`;
 }
-parent.postMessage({ "x-ahp": "cleared" }, "*"); // it names nobody
+parent.postMessage({ "x-ahp": "cleared" }, "*"); // no secret

@@ -1,8 +1,8 @@
 // @ts-check
 // What canvases store in this browser. Each canvas has one origin here, which lasts until the
 // canvas is closed, its provider changes, or it is cleared; then it gets another one, and the
-// old one is cleared by a frame of its own. The name of the origin comes from a secret of
-// this browser, so nobody else can name it.
+// old one is cleared in a hidden frame. The name of the origin comes from a secret of
+// this browser, so no one else can name it.
 
 const SECRET = "browser";
 const RECORDS = "kept"; // of origins, by canvas
@@ -185,5 +185,5 @@ export async function hold(origin) {
   return { alone: !held.some((lock) => lock.name?.startsWith(name) && lock.name !== name + PAGE), release: () => release() };
 }
 
-/** Calls a function when another tab has changed what is kept. @param {() => void} changed */
+/** Calls a function when another tab has changed the records. @param {() => void} changed */
 export const onChanged = (changed) => addEventListener("storage", ({ key }) => { if (key === RECORDS) changed(); });

@@ -1,5 +1,5 @@
 // @ts-check
-// One mounted canvas: a frame on an origin of its own, and the ports to it. The canvas can control the frame and its service worker, so every rule
+// One mounted canvas: a frame on a separate origin, and the ports to it. The canvas can control the frame and its service worker, so every rule
 // is enforced on this side.
 
 import { BASE } from "./base.js";
