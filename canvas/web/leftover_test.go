@@ -110,7 +110,7 @@ func TestAttackLeftovers(t *testing.T) {
 }
 
 // TestStorageLeftoverInTheWay: if another registration controls the outer frame all the same,
-// the canvas is shown on an origin that is used once, and the card says so.
+// the canvas is shown on an origin that is used once, and the card says so. Clearing ends that.
 func TestStorageLeftoverInTheWay(t *testing.T) {
 	e := start(t, cut("/.ahp/frame.js", removes, ""), counter("one"))
 	p := webtest.Start(t).Open(t, e.link)
@@ -122,4 +122,6 @@ func TestStorageLeftoverInTheWay(t *testing.T) {
 	if contentOrigin(t, p) == origin {
 		t.Error("the canvas is on the same origin")
 	}
+	choose(t, p, "Clear what it stored here")
+	p.Wait(t, `document.querySelector(".card .note").hidden && localStorage.getItem("kept gone") === "[]"`)
 }

@@ -279,9 +279,9 @@ export class CardFrame {
     if (this.#awake) this.reload();
   }
 
-  /** Whether the canvas can store something in this browser. */
+  /** Whether this browser keeps what the canvas stores. */
   get keeps() {
-    return this.#origin !== "";
+    return this.#origin !== "" || this.stored === "leftover";
   }
 
   /** Mounts the canvas again if another tab cleared what it stored. */

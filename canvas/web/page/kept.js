@@ -181,8 +181,9 @@ export async function hold(origin) {
   const name = `canvas ${origin} `;
   const held = (await navigator.locks?.query())?.held ?? [];
   let release = () => {};
-  navigator.locks?.request(name + PAGE, { mode: "shared" }, () => new Promise((go) => { release = () => go(undefined); }));
-  return { alone: !held.some((lock) => lock.name?.startsWith(name) && lock.name !== name + PAGE), release: () => release() };
+  const released = new Promise((go) => { release = () => go(undefined); });
+  navigator.locks?.request(name + PAGE, { mode: "shared" }, () => released);
+  return { alone: !held.some((lock) => lock.name?.startsWith(name) && lock.name !== name + PAGE), release };
 }
 
 /** Calls a function when another tab has changed the records. @param {() => void} changed */
