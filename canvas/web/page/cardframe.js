@@ -1,11 +1,11 @@
 // @ts-check
-// The frame of a canvas: on a private origin, at an address of the host's listener, of a direct
+// The frame of a canvas: on an origin of its own, at an address of the host's listener, of a direct
 // url, or as a single document. It exists only while the canvas is mounted.
 import { labelOf } from "./allowed.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CardConn } from "./cardconn.js";
-import { GatewayAddress } from "./gateway.js";
+import { CardOrigin } from "./cardorigin.js";
 import { focusMoves } from "./keyboard.js";
 import { Mount, directFrame } from "./mount.js";
 import { judge } from "./policy.js";
@@ -18,7 +18,7 @@ export class CardFrame {
   /** @type {string[] | undefined} What single-document mode could not load; undefined in the normal mode */ missing;
   /** @type {string | undefined} The url in the frame */ url;
   starting = false;
-  #card; #gateway; #stage;
+  #card; #stage;
   /** @type {Mount | undefined} */ #mount;
   /** @type {Bridge | undefined} */ #bridge;
   /** @type {SocketPorts | undefined} */ #sockets;
@@ -31,13 +31,12 @@ export class CardFrame {
   #shownOnce = false; // the current mount has shown a page
   #current = false; // the provider was reachable while the mount showed a page
   #direct = false; // the frame is on the host's listener
-  /** @type {object | undefined} The request for an address that has not been answered */ #asked;
 
   /** @param {import("./card.js").Card} card @param {HTMLElement} stage has the frame as its first child */
   constructor(card, stage) {
     this.#card = card;
     this.#stage = stage;
-    this.#gateway = new GatewayAddress(card);
+    this.origin = new CardOrigin(card);
     this.conn = new CardConn((action) => card.around.dispatch(card.ref.channel, action), () => card.state);
   }
 
@@ -114,7 +113,7 @@ export class CardFrame {
     this.#card.render();
   }
 
-  /** Mounts the url again, on a new origin. */
+  /** Mounts the url again. */
   reload() {
     this.remove();
     this.failure = undefined;
@@ -196,7 +195,8 @@ export class CardFrame {
     this.#card.consent.withdraw();
     this.#mount?.remove();
     this.#sockets?.close();
-    this.#asked = this.#mount = this.#bridge = this.#sockets = this.missing = undefined;
+    this.origin.leave();
+    this.#mount = this.#bridge = this.#sockets = this.missing = undefined;
     this.#direct = this.#shownOnce = this.#current = this.#used = this.starting = false;
     this.element?.remove();
   }
@@ -205,7 +205,7 @@ export class CardFrame {
   async #returned() {
     const mount = this.#mount;
     if (mount && this.#direct) {
-      const url = await this.#gateway.ask();
+      const url = await this.origin.direct();
       if (mount !== this.#mount) return;
       if (!url) return this.reload();
       mount.renew(url);
@@ -223,31 +223,40 @@ export class CardFrame {
       this.#post = post;
       return this.#stage.prepend(element);
     }
-    if (this.conn.hasHTTP) this.#tryDirect(verdict);
-    else this.#mountAt(verdict, "");
+    this.#prepare(verdict);
   }
 
-  /** Mounts a web app on the host's listener if the page reaches it, or else through the channel. @param {{ path: string }} verdict */
-  async #tryDirect(verdict) {
-    const asked = this.#asked = {};
+  /** Finds the place of the frame, and mounts the canvas there. @param {{ path: string }} verdict */
+  async #prepare(verdict) {
     this.starting = true;
-    const [name, url] = await this.#gateway.next();
-    if (this.#asked !== asked) return;
-    this.conn.http.introduce(name);
-    this.#mountAt(verdict, url);
+    const place = await this.origin.next(this.conn.hasHTTP);
+    if (!place) return;
+    if (this.conn.hasHTTP) this.conn.http.introduce(place.name);
+    this.#mountAt(verdict, place);
     this.#card.render();
   }
 
-  /** @param {{ path: string }} verdict @param {string} direct the address on the host's listener, or "" */
-  #mountAt(verdict, direct) {
+  /** Clears what the canvas stored in this browser. @param {string} [why] why the page does; "" if a person wants it */
+  async clearStored(why = "") {
+    this.remove();
+    await this.origin.clear(why);
+    if (this.#awake) this.reload();
+  }
+
+  /** Mounts the canvas again if another tab cleared what it stored. */
+  async keptChanged() {
+    if (await this.origin.isGone()) this.reload();
+  }
+
+  /** @param {{ path: string }} verdict @param {import("./cardorigin.js").Place} place */
+  #mountAt(verdict, { direct, lasting, alone }) {
     const { state, title, around, view } = this.#card;
     this.#direct = direct !== "";
-    this.#gateway.failed = false;
     const origin = isSingle() && !direct ? "" : around.contentOrigin;
     this.missing = origin ? undefined : [];
     const bridge = this.#bridge = new Bridge(this.conn.http, { http: () => this.conn.hasHTTP, read: (path) => this.read(path) });
     const sockets = this.#sockets = new SocketPorts(this.conn.sockets);
-    this.#mount = new Mount(origin, { path: verdict.path, title, theme: around.theme(), permissions: this.#card.consent.names, http: this.conn.hasHTTP, sockets: this.conn.hasSockets, ...this.#kept }, {
+    this.#mount = new Mount(origin, { path: verdict.path, title, theme: around.theme(), permissions: this.#card.consent.names, http: this.conn.hasHTTP, direct: this.#direct, alone, sockets: this.conn.hasSockets, ...this.#kept }, {
       worker: (port) => bridge.connect(port),
       view: (port) => view.connect(port),
       sockets: (port) => sockets.connect(port),
@@ -257,8 +266,10 @@ export class CardFrame {
       key: () => { if (document.activeElement === this.#mount?.element) around.escape(); },
       missing: (what) => { this.missing = what; this.#card.render(); },
       unworkable: () => this.#noWorker(),
+      leftover: () => { this.origin.avoid(); this.reload(); },
+      stored: async (bytes) => { if (await this.origin.isFull(bytes)) this.clearStored("full"); },
       phase: (phase, word) => this.#phase(phase, word ?? "", direct),
-    }, labelOf(state), direct);
+    }, labelOf(state), lasting || direct);
     this.#post = (payload) => this.#mount?.post(payload);
     this.#stage.prepend(this.#mount.element);
     if (this.#focusFrom && this.#focusFrom === document.activeElement) {
@@ -281,7 +292,7 @@ export class CardFrame {
     this.starting = phase === "starting";
     if (phase === "live") this.#shownOnce = true;
     this.#current ||= this.#shownOnce && this.conn.reachable;
-    if (direct && phase !== "starting") this.#gateway.tried(this.#shownOnce);
+    if (direct && phase !== "starting") this.origin.tried(this.#shownOnce);
     if (direct && phase === "failed" && !this.#shownOnce) return this.reload();
     this.failure = undefined;
     if (phase === "failed") return this.#fail("This canvas cannot be shown", word, true);
