@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"text/tabwriter"
+)
+
+// survey is a browser, a relay, and what was seen with them.
+type survey struct {
+	browser context.Context
+	end     func()
+	relay   *relay
+	out     io.Writer
+	results []*result
+}
+
+func newSurvey(ctx context.Context, binary string, out io.Writer) (*survey, error) {
+	r, err := newRelay(ctx, binary)
+	if err != nil {
+		return nil, err
+	}
+	b, end, err := newBrowser(ctx)
+	if err != nil {
+		r.stop()
+		return nil, err
+	}
+	return &survey{browser: b, end: end, relay: r, out: out}, nil
+}
+
+func (s *survey) stop() {
+	s.end()
+	s.relay.stop()
+}
+
+// apps surveys the apps of a folder.
+func (s *survey) apps(ctx context.Context, folder, cache, only string) error {
+	all, err := apps(folder, chosen(only))
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("no app %q is in %s", only, folder)
+	}
+	for _, a := range all {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r := &result{Name: a.Name, Impossible: a.Impossible}
+		if err := a.fetch(ctx, cache); err != nil {
+			r.Failed = "not fetched: " + err.Error()
+		} else {
+			r.visits(func(w way) (seen, error) { return s.visitApp(ctx, a, w) })
+		}
+		s.add(r)
+	}
+	return nil
+}
+
+// extensions surveys the extensions of a folder.
+func (s *survey) extensions(ctx context.Context, folder string) error {
+	all, err := extensions(folder)
+	if err != nil {
+		return err
+	}
+	for _, dir := range all {
+		r := &result{Name: filepath.Base(dir)}
+		r.visits(func(w way) (seen, error) { return s.visitExtension(ctx, dir, w) })
+		s.add(r)
+	}
+	return nil
+}
+
+// visits shows an app in each way.
+func (r *result) visits(show func(way) (seen, error)) {
+	r.Seen = map[way]seen{}
+	for _, w := range []way{direct, again, inPage, relayed} {
+		saw, err := show(w)
+		if err != nil {
+			saw.Failed = err.Error()
+		}
+		r.Seen[w] = saw
+		if w == direct && saw.Failed != "" {
+			break
+		}
+	}
+	r.judge()
+}
+
+// visitApp starts an app, with a host if it needs one, and visits it.
+func (s *survey) visitApp(ctx context.Context, a *app, w way) (seen, error) {
+	r, err := a.start(ctx)
+	if err != nil {
+		return seen{}, err
+	}
+	defer r.stop()
+	address, canvas := r.url(a.Path), w == inPage || w == relayed
+	if canvas {
+		host, link, err := s.relay.host(ctx, w == relayed, "--canvas-url", a.Name+"="+address)
+		if err != nil {
+			return seen{}, err
+		}
+		defer host.kill()
+		address = link
+	}
+	saw := do(s.browser, a, address, canvas)
+	saw.Sockets = r.sockets.Load()
+	return saw, nil
+}
+
+// add notes a result and prints it.
+func (s *survey) add(r *result) {
+	s.results = append(s.results, r)
+	fmt.Fprintf(s.out, "%s: %s\n", r.Name, r.summary())
+	for _, w := range []way{inPage, relayed} {
+		for _, why := range r.Verdicts[w].Why {
+			fmt.Fprintf(s.out, "    %s: %s\n", w, why)
+		}
+	}
+}
+
+func (r *result) summary() string {
+	if r.Failed != "" {
+		return "not compared, " + r.Failed
+	}
+	return fmt.Sprintf("page %s, relay %s", r.Verdicts[inPage], r.Verdicts[relayed])
+}
+
+// table prints the whole, and returns an error if something differs for no known reason.
+func (s *survey) table() error {
+	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nAPP\tCONTROLS\tSOCKETS\tPAGE\tRELAY\tNOTE")
+	var err error
+	for _, r := range s.results {
+		note, saw := r.Impossible, r.Seen[direct]
+		if r.Failed != "" {
+			note = r.Failed
+		}
+		if note == "" && !(r.Verdicts[inPage].Works && r.Verdicts[relayed].Works) {
+			err = errDiffers
+		}
+		if r.Failed != "" {
+			fmt.Fprintf(t, "%s\t\t\t\t\t%.100s\n", r.Name, note)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\n", r.Name, len(saw.Controls), saw.Sockets, r.Verdicts[inPage], r.Verdicts[relayed], note)
+	}
+	if e := t.Flush(); e != nil {
+		return e
+	}
+	return err
+}
