@@ -46,7 +46,7 @@ func (r *result) judge() {
 		return
 	}
 	r.Verdicts = map[way]verdict{}
-	for _, w := range []way{inPage, relayed} {
+	for _, w := range canvases {
 		r.Verdicts[w] = compare(plain, twice, r.Seen[w])
 	}
 }
@@ -76,8 +76,8 @@ func compare(plain, twice, s seen) verdict {
 	if (plain.Sockets > 0) != (s.Sockets > 0) {
 		add("%d WebSockets, directly %d", s.Sockets, plain.Sockets)
 	}
-	if plain.Kept && !s.Kept {
-		add("localStorage is empty after a reload")
+	if plain.Storage != s.Storage {
+		add("localStorage after a reload: %s, directly %s", s.Storage, plain.Storage)
 	}
 	v.Works = v.Opens && len(v.Why) == 0
 	return v

@@ -11,9 +11,10 @@
 //
 // # What is compared
 //
-// Each app is shown four times, each time by a process of its own with an empty data folder
+// Each app is shown five times, each time by a process of its own with an empty data folder
 // and in a browser context of its own: directly, directly again, in the host's page over
-// loopback, and in the page of a relay. Each time the survey plays the steps of the app, then
+// loopback through the channel and at the host's listener (serve --content listener), and in
+// the page of a relay. Each time the survey plays the steps of the app, then
 // presses its controls (buttons, links within the app, inputs) as a person does, and reloads.
 // It notes
 //

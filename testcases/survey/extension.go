@@ -27,7 +27,7 @@ func (s *survey) visitExtension(ctx context.Context, dir string, w way) (seen, e
 		defer p.kill()
 		return do(s.browser, a, address, false), nil
 	}
-	host, link, err := s.relay.host(ctx, w == relayed, "--extension", dir)
+	host, link, err := s.relay.host(ctx, w, "--extension", dir)
 	if err != nil {
 		return seen{}, err
 	}

@@ -53,9 +53,12 @@ func (r *relay) stop() {
 }
 
 // host starts a host with canvases. link is that of its page, or of the relay's.
-func (r *relay) host(ctx context.Context, relayed bool, canvases ...string) (p *process, link string, err error) {
+func (r *relay) host(ctx context.Context, w way, canvases ...string) (p *process, link string, err error) {
 	args := []string{"serve", "--json", "--browser", "none", "--state", "memory", "--workspace", r.dir, "--listen", "127.0.0.1:0"}
-	if relayed {
+	switch w {
+	case near:
+		args = append(args, "--content", "listener")
+	case relayed:
 		args = append(args, "--relay", r.url, "--relay-token-file", r.key())
 	}
 	p, first, err := beginLine(r.command(ctx, append(args, canvases...)...))

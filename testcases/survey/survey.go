@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -76,7 +78,7 @@ func (s *survey) extensions(ctx context.Context, folder string) error {
 // visits shows an app in each way.
 func (r *result) visits(show func(way) (seen, error)) {
 	r.Seen = map[way]seen{}
-	for _, w := range []way{direct, again, inPage, relayed} {
+	for _, w := range append([]way{direct, again}, canvases...) {
 		saw, err := show(w)
 		if err != nil {
 			saw.Failed = err.Error()
@@ -96,9 +98,9 @@ func (s *survey) visitApp(ctx context.Context, a *app, w way) (seen, error) {
 		return seen{}, err
 	}
 	defer r.stop()
-	address, canvas := r.url(a.Path), w == inPage || w == relayed
+	address, canvas := r.url(a.Path), slices.Contains(canvases, w)
 	if canvas {
-		host, link, err := s.relay.host(ctx, w == relayed, "--canvas-url", a.Name+"="+address)
+		host, link, err := s.relay.host(ctx, w, "--canvas-url", a.Name+"="+address)
 		if err != nil {
 			return seen{}, err
 		}
@@ -114,7 +116,7 @@ func (s *survey) visitApp(ctx context.Context, a *app, w way) (seen, error) {
 func (s *survey) add(r *result) {
 	s.results = append(s.results, r)
 	fmt.Fprintf(s.out, "%s: %s\n", r.Name, r.summary())
-	for _, w := range []way{inPage, relayed} {
+	for _, w := range canvases {
 		for _, why := range r.Verdicts[w].Why {
 			fmt.Fprintf(s.out, "    %s: %s\n", w, why)
 		}
@@ -125,27 +127,37 @@ func (r *result) summary() string {
 	if r.Failed != "" {
 		return "not compared, " + r.Failed
 	}
-	return fmt.Sprintf("page %s, relay %s", r.Verdicts[inPage], r.Verdicts[relayed])
+	return strings.Join(r.columns("%s %s"), ", ")
+}
+
+// columns formats each way with its verdict.
+func (r *result) columns(format string) (all []string) {
+	for _, w := range canvases {
+		all = append(all, fmt.Sprintf(format, w, r.Verdicts[w]))
+	}
+	return all
+}
+
+// works reports whether the app works in each way.
+func (r *result) works() bool {
+	return r.Failed == "" && !slices.ContainsFunc(canvases, func(w way) bool { return !r.Verdicts[w].Works })
 }
 
 // table prints the whole, and returns an error if something differs for no known reason.
 func (s *survey) table() error {
 	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\nAPP\tCONTROLS\tSOCKETS\tPAGE\tRELAY\tNOTE")
+	fmt.Fprintln(t, "\nAPP\tCONTROLS\tSOCKETS\tPAGE\tLISTENER\tRELAY\tNOTE")
 	var err error
 	for _, r := range s.results {
-		note, saw := r.Impossible, r.Seen[direct]
-		if r.Failed != "" {
-			note = r.Failed
-		}
-		if note == "" && !(r.Verdicts[inPage].Works && r.Verdicts[relayed].Works) {
+		if !r.works() && r.Impossible == "" {
 			err = errDiffers
 		}
 		if r.Failed != "" {
-			fmt.Fprintf(t, "%s\t\t\t\t\t%.100s\n", r.Name, note)
+			fmt.Fprintf(t, "%s\t\t\t\t\t\t%.100s\n", r.Name, r.Failed)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\n", r.Name, len(saw.Controls), saw.Sockets, r.Verdicts[inPage], r.Verdicts[relayed], note)
+		saw := r.Seen[direct]
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", r.Name, len(saw.Controls), saw.Sockets, strings.Join(r.columns("%[2]s"), "\t"), r.Impossible)
 	}
 	if e := t.Flush(); e != nil {
 		return e

@@ -89,7 +89,7 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("the survey ends with %v", err)
 	}
 	t.Logf("\n%s", &out)
-	for _, w := range []way{inPage, relayed} {
+	for _, w := range canvases {
 		works, breaks := s.results[0], s.results[1]
 		if v := works.Verdicts[w]; !v.Works || works.Seen[w].Sockets == 0 {
 			t.Errorf("%s: the app that works: %+v, %d WebSockets", w, v, works.Seen[w].Sockets)
@@ -103,7 +103,7 @@ func TestSurvey(t *testing.T) {
 
 // TestJudge says what differs, but for what differs by itself.
 func TestJudge(t *testing.T) {
-	plain := seen{Text: "a page with a clock", Sockets: 1, Kept: true, Controls: []control{{"a", "changed"}, {"b", "changed"}}, Errors: []string{"its own"}}
+	plain := seen{Text: "a page with a clock", Sockets: 1, Storage: "kept", Controls: []control{{"a", "changed"}, {"b", "changed"}}, Errors: []string{"its own"}}
 	twice := plain
 	twice.Controls = []control{{"a", "changed"}, {"b", "nothing"}}
 	same := plain
@@ -111,10 +111,10 @@ func TestJudge(t *testing.T) {
 	if v := compare(plain, twice, same); !v.Works || len(v.Why) > 0 {
 		t.Errorf("the same: %+v", v)
 	}
-	other := seen{Text: "nothing of that", Controls: []control{{"a", "nothing"}}, Errors: []string{"its own", "another"}}
+	other := seen{Text: "nothing of that", Controls: []control{{"a", "nothing"}}, Errors: []string{"its own", "another"}, Storage: "empty"}
 	want := []string{
 		`it shows "nothing of that" instead of "a page with a clock"`, `control "a": nothing, directly changed`,
-		"error: another", "0 WebSockets, directly 1", "localStorage is empty after a reload",
+		"error: another", "0 WebSockets, directly 1", "localStorage after a reload: empty, directly kept",
 	}
 	if v := compare(plain, twice, other); v.Opens || v.Works || !slices.Equal(v.Why, want) {
 		t.Errorf("another: %+v", v)

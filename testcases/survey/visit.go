@@ -14,9 +14,13 @@ type way string
 const (
 	direct  way = "direct"
 	again   way = "again" // directly too, for what differs by itself
-	inPage  way = "page"
+	inPage  way = "page"  // through the channel
+	near    way = "listener"
 	relayed way = "relay"
 )
+
+// canvases are the ways in which an app is a canvas.
+var canvases = []way{inPage, near, relayed}
 
 // seen is what happened in one visit.
 type seen struct {
@@ -34,8 +38,8 @@ type seen struct {
 	Errors  []string `json:"errors,omitempty"`
 	Sockets int64    `json:"sockets"`
 	Dialogs int      `json:"dialogs"`
-	// Kept reports whether localStorage outlasted a reload.
-	Kept bool `json:"kept"`
+	// Storage is "kept" if localStorage outlasted a reload, "empty" or what went wrong.
+	Storage string `json:"storage,omitempty"`
 }
 
 // control is a control that was pressed: effect is "changed", "nothing", or why it was not.
@@ -91,7 +95,7 @@ func do(browser context.Context, a *app, address string, canvas bool) (s seen) {
 		s.Controls = v.crawl(a.Controls)
 	}
 	note()
-	s.Kept = v.keeps()
+	s.Storage = v.storage()
 	s.Dialogs = t.dialogs
 	return s
 }
@@ -122,16 +126,20 @@ func (v *visit) reload() error {
 	return v.shown()
 }
 
-// keeps reports whether what the app stores is there after a reload.
-func (v *visit) keeps() bool {
-	if _, err := call[any](v.tab, `() => { app().localStorage.setItem("survey", "kept"); return new Promise((r) => setTimeout(r, 300)); }`); err != nil {
-		return false
+// storage says what becomes of localStorage in a reload.
+func (v *visit) storage() string {
+	const set = `() => { app().localStorage.setItem("survey", "kept"); return new Promise((r) => setTimeout(r, 300)); }`
+	if _, err := call[any](v.tab, set); err != nil {
+		return general(err.Error())
 	}
 	if err := v.reload(); err != nil {
-		return false
+		return "after a reload: " + general(err.Error())
 	}
-	kept, err := call[bool](v.tab, `() => app().localStorage.getItem("survey") === "kept"`)
-	return err == nil && kept
+	kept, err := call[string](v.tab, `() => app().localStorage.getItem("survey") ?? "empty"`)
+	if err != nil {
+		return general(err.Error())
+	}
+	return kept
 }
 
 // crawl presses the first controls of the app, as they are then.
