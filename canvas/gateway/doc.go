@@ -25,7 +25,8 @@
 //   - Addresses are in memory only. No log, error or event has one.
 //   - A canvas has at most 256 requests at a time, which end when it becomes stale or is
 //     closed, and with [Gateway.Close].
-//   - A label whose canvas is closed is answered with Clear-Site-Data.
+//   - A label whose canvas is closed is answered with Clear-Site-Data, and so is the page's
+//     request to clear what a label stored (/.ahp/clear.html), which needs no cookie.
 //
 // # Three kinds of content
 //

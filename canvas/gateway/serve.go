@@ -59,6 +59,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !ours:
 		standalone.Fail(out, r, http.StatusMisdirectedRequest, "The host serves no canvas under this name.")
+	case g.serveClearing(out, r):
 	case p == nil:
 		standalone.Fail(out, r, http.StatusUnauthorized, textClosed)
 	case p.channel.life.Err() != nil:
@@ -67,6 +68,16 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.admit(out, r, p)
 	}
 	out.finish()
+}
+
+// serveClearing serves the document with which a page clears what an origin stored, also one
+// that is not used again. Only who knows the label reaches it.
+func (g *Gateway) serveClearing(w *responder, r *http.Request) bool {
+	switch r.URL.Path {
+	case "/.ahp/clear.html", "/.ahp/clear.js":
+		w.wrote = g.opts.Files != nil && g.opts.Files.ServeFrameFile(w.to, r)
+	}
+	return w.wrote
 }
 
 // enter counts a request for Close.

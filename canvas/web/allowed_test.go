@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -80,7 +81,9 @@ func TestAllowedHosts(t *testing.T) {
 
 func body(h http.Handler, host, path string) string {
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", "http://"+host+path, nil))
+	r := httptest.NewRequest("GET", "http://"+host+path, nil)
+	maps.Copy(r.Header, asWorker(path))
+	h.ServeHTTP(w, r)
 	return w.Body.String()
 }
 

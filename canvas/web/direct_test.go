@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
 )
 
@@ -75,6 +77,35 @@ func TestOnTheListener(t *testing.T) {
 	closed.Store(false)
 	p.Reload(t)
 	p.Frames(t, 1, near)[0].Wait(t, said+` === "hello 2"`)
+}
+
+// TestStorageClearedOnTheListener: the button of the card also clears what a web app stored at
+// its address on the host's listener, and a close does.
+func TestStorageClearedOnTheListener(t *testing.T) {
+	a := newApp(t)
+	a.page("/app", `<p id=n></p><script>localStorage.setItem("n", Number(localStorage.getItem("n")) + 1); document.getElementById("n").textContent = localStorage.getItem("n")</script>`)
+	e := startWith(t, setup{name: "localhost", direct: true}, site{id: "near", title: "Near", app: a, path: "app"})
+	p := webtest.Start(t).Open(t, e.link)
+	p.Frames(t, 1, near)[0].Wait(t, counted+` === "1"`)
+	p.Reload(t)
+	p.Frames(t, 1, near)[0].Wait(t, counted+` === "2"`)
+	origin := contentOrigin(t, p)
+	if got := stored(t, p, origin, "clear.js"); got == "" {
+		t.Error("nothing is stored")
+	}
+	choose(t, p, "Clear what it stored here")
+	p.Wait(t, fmt.Sprintf(`document.querySelector(".card iframe") && new URL(document.querySelector(".card iframe").src).origin !== %q && localStorage.getItem("kept gone") === "[]"`, origin))
+	p.Frames(t, 1, func(u *url.URL) bool { return near(u) && u.Scheme+"://"+u.Host != origin })[0].Wait(t, counted+` === "1"`)
+	second := contentOrigin(t, p)
+	if err := e.host.Canvases().Close(t.Context(), host.DefaultSession, "near"); err != nil {
+		t.Fatal(err)
+	}
+	p.Wait(t, `document.querySelectorAll(".card").length === 0 && localStorage.getItem("kept") === "{}" && localStorage.getItem("kept gone") === "[]"`)
+	for _, at := range []string{origin, second} {
+		if got := stored(t, p, at, "clear.js"); got != "" {
+			t.Errorf("%q is left", got)
+		}
+	}
 }
 
 // TestOnTheListenerAgain: the page of a web app stays while its provider is stale, and works

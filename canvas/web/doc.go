@@ -5,7 +5,7 @@
 // # Guarantees
 //
 //   - Requests are routed by their exact Host. App hosts serve the page's files and
-//     pass other paths to Options.App. Content hosts (c- and 32 hex digits) serve six
+//     pass other paths to Options.App. Content hosts (c- and 32 hex digits) serve our
 //     files below /.ahp/ and answer 404 otherwise, so that AHP, MCP and health cannot
 //     be reached there. Any other name gets 421.
 //   - Each of our responses, including errors, has the headers of its kind. They are
@@ -13,9 +13,10 @@
 //     script, so that a canvas cannot influence them.
 //   - A canvas opens no dialog, saves no file and uses nothing of the device unless the
 //     person agrees on its card (canvas/PROTOCOL.md section 4.11).
-//   - Each mount has an origin that is used only once. A canvas can control its frames
-//     and its service worker, so the app page decides what a canvas can read, how much,
-//     and as which instance. The headers decide which addresses it can reach.
+//   - A canvas has an origin in each browser that no other canvas, host, session or opening
+//     has, and that is not used again after a close (see Storage). A canvas can control its
+//     frames and use its service worker, so the app page decides what a canvas can read, how
+//     much, and as which instance. The headers decide which addresses it can reach.
 //   - The page shows a text for each failure, never an empty frame.
 //
 // # The page
@@ -33,6 +34,7 @@
 //	cardtext.js the markup of a card, and its longer texts
 //	allowed.js  the origins that the operator lets canvases load from
 //	mount.js    the frame of a canvas, its ports and its limits
+//	kept.js     the origins of canvases in this browser, and when they are cleared
 //	view.js     view/1: connects a canvas's page to its provider
 //	offer.js    the bar with a link that a canvas offers
 //	consent.js  what a canvas wants of the person; askbar.js is the bar, permissions.js what was
@@ -60,7 +62,8 @@
 // reached, and opens the canvases when it answers. The worker stores nothing.
 //
 // On a content host: frame.js (the outer frame), sw.js (the service worker, with
-// documents.js in front of it), shim.js (the first script in each document of a canvas:
+// documents.js and tabs.js in front of it), clear.js (of the document that clears what its
+// origin stored), shim.js (the first script in each document of a canvas:
 // the theme before the first paint, the dialogs, downloads and links of asks.js, the
 // document.cookie of cookies.js, event streams that survive the worker, links for new
 // windows opened in place, and no WebRTC, because Chromium kills the process of a page
@@ -134,8 +137,8 @@
 // passes on. Dedicated workers have it too: sw.js inserts sockets.js into the app's scripts,
 // and the document's Worker class into those of blobs; their messages pass through the
 // document that created them. single.js inserts it into single documents, which have the
-// app's address or a relative url for it. A shared worker and a worker of a data: url keep
-// the browser's class, whose WebSockets fail. A url of another server is left to the
+// app's address or a relative url for it. A worker of a data: url keeps the
+// browser's class, whose WebSockets fail. A url of another server is left to the
 // browser's class and the canvas's policy.
 //
 //	document to page  {t:"open", id, path, host?, protocols}  {t:"close", id, code?, reason?}
@@ -147,6 +150,46 @@
 //	                  {t:"closed", id, code, reason, clean, word, failed}
 //
 // n counts bytes and 64 for each part; the page buffers 256 KiB of each WebSocket.
+//
+// # Storage
+//
+// What a canvas stores in a browser lasts until the canvas is closed, its provider changes,
+// or it is cleared. The label of its origin is an HMAC, under a secret in the storage of the
+// page, of the host (its name and key at a relay), the session, the channel, which is new for
+// each opening of an instance, the provider, and a salt that is new after each clearing. The
+// tabs of one browser share it. The frame is not credentialless, because Chromium forgets what
+// such a frame stores. Without localStorage in the page, and in the browser that makes
+// pictures, each mount has an origin that is used once.
+//
+// An earlier document of a canvas must not rule a later one:
+//
+//   - The host serves /.ahp/sw.js only as a service worker and without a query, and no other
+//     file as one. A canvas can still register it with a narrower scope. So the outer frame
+//     unregisters everything before it registers the worker, and loads the canvas once that
+//     registration controls it. After 2 s the canvas is mounted on an origin that is used
+//     once, and the card says so. While another tab shows the canvas, which kept.js knows by a
+//     lock of the page's origin, the registration of that tab stays.
+//   - The worker keeps nothing on disk, no CacheStorage either. It has a port for each outer
+//     frame, and asks a document for its outer frame if there is more than one tab. The first
+//     request of a document names none and takes the newest port.
+//   - Shared workers are refused: they could outlive the tab. shim.js removes the class from
+//     documents; a blank frame has it again and can start one from a blob. It reaches no
+//     more than the canvas does, and cannot register a service worker.
+//
+// Documents of one canvas otherwise trust each other over time, and the canvases of one
+// domain can set cookies for the domain, which nothing reads: an app's cookies are at the host.
+//
+// An origin that is not used again is cleared: a hidden frame loads /.ahp/clear.html, whose
+// response has Clear-Site-Data. Below a domain that leaves cookies out, because it would take
+// those of all canvases; clear.js ends the ones that it sees. kept.js tries again with the next
+// page if the host does not answer. When a page has the list of open canvases, it clears those
+// of the session that are gone. A canvas that was not shown for 90 days is cleared too.
+//
+// A canvas may store 64 MiB, and all together 512 MiB; beyond that, those that were not shown
+// for longest are cleared first. The outer frame measures before it loads the canvas, and
+// every 20 s. A hostile canvas can change what the frame says later, but not what it says
+// before. Firefox can report the usage of a whole domain, so there is no limit
+// there, except below localhost. The card says what was cleared, and its menu clears.
 //
 // # Single-document mode
 //

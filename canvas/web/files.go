@@ -152,12 +152,14 @@ func contentFiles(a addresses) map[string]*file {
 		switch name {
 		case "frame.html":
 			return body, a.headers(outerFrame)
+		case "clear.html":
+			return body, a.headers(clearFrame)
 		case "sw.js":
 			row := ahp.MustMarshal(a.headers(answer))
 			canvas := ahp.MustMarshal(string(withAllowed([]byte(embedded(content, "content/canvas.js")), a.allowed)))
 			sockets := ahp.MustMarshal("(() => {" + embedded(content, "content/sockets.js") + "})();\n") // its strictness is not the worker's
 			fill := strings.NewReplacer(policySlot, "const POLICY = "+string(row)+";", scriptSlot, "const CANVAS = "+string(canvas)+";", socketsSlot, "const SOCKETS = "+string(sockets)+";")
-			body = []byte(embedded(content, "content/documents.js") + fill.Replace(string(withAllowed(body, a.allowed))))
+			body = []byte(embedded(content, "content/documents.js") + embedded(content, "content/tabs.js") + fill.Replace(string(withAllowed(body, a.allowed))))
 			headers := a.headers(outerFile)
 			headers["Service-Worker-Allowed"] = "/"
 			return body, headers

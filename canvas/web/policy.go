@@ -22,6 +22,7 @@ const (
 
 	outerFrame kind = "frame"  // frame.html on a content host, which frames the canvas
 	outerFile  kind = "asset"  // our scripts on a content host
+	clearFrame kind = "clear"  // clear.html on a content host, which clears what the host's origin stored
 	answer     kind = "answer" // any other response on a content host, from the service worker or the host
 )
 
@@ -95,6 +96,10 @@ var policies = map[kind]map[string]string{
 			"worker-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors {app}"),
 		"Connection-Allowlist": confined,
 	},
+	clearFrame: {
+		"Content-Security-Policy": csp("default-src 'none'", "script-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors {app}"),
+		"Connection-Allowlist":    confined,
+	},
 	outerFile: {
 		"Content-Security-Policy": "default-src 'none'", // applies if a canvas starts the script as a worker
 		"Connection-Allowlist":    confined,
@@ -130,10 +135,22 @@ func (a addresses) headers(k kind) map[string]string {
 	if k == appFile || k == outerFrame || k == answer {
 		row["Permissions-Policy"] = granted
 	}
-	if k == outerFrame && a.apart() {
+	if k == clearFrame {
+		row["Clear-Site-Data"] = a.stored()
+	}
+	if (k == outerFrame || k == clearFrame) && a.apart() {
 		delete(row, "Origin-Agent-Cluster")
 	}
 	return row
+}
+
+// stored is the Clear-Site-Data of what a canvas stores. Below a domain it has no cookies,
+// because all canvases of the domain would lose theirs.
+func (a addresses) stored() string {
+	if a.apart() {
+		return `"storage", "cookies"`
+	}
+	return `"storage"`
 }
 
 // apart reports whether each content origin is a separate site, as names below

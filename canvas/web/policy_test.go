@@ -31,6 +31,7 @@ const granted = "clipboard-read=(), payment=(), usb=(), serial=(), display-captu
 const (
 	answerCSP = "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob: data:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self' data: blob:; worker-src 'self' blob:; frame-src 'self' blob: data:; object-src 'none'; base-uri 'self'; form-action 'self'"
 	frameCSP  = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors http://localhost:8080 http://127.0.0.1:8080"
+	clearCSP  = "default-src 'none'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors http://localhost:8080 http://127.0.0.1:8080"
 	appCSP    = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://localhost:8080; frame-src 'self' http://*.localhost:8080; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'; manifest-src 'self'"
 	directCSP = "default-src 'none'; script-src 'self'; style-src 'self'; frame-src https: http://localhost:* http://127.0.0.1:*; frame-ancestors 'self'; base-uri 'none'; form-action 'none'; object-src 'none'"
 	singleCSP = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob: data:; style-src 'unsafe-inline' data:; img-src data: blob:; font-src data:; media-src data: blob:; frame-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -54,6 +55,7 @@ func TestHeaders(t *testing.T) {
 		{"frame", "GET", contentHost, "/.ahp/frame.html", map[string]string{"Content-Security-Policy": frameCSP, "Connection-Allowlist": confined}},
 		{"frame refused", "PUT", contentHost, "/.ahp/frame.html", map[string]string{"Content-Security-Policy": frameCSP, "Connection-Allowlist": confined, "Allow": "GET, HEAD"}},
 		{"frame script", "GET", contentHost, "/.ahp/frame.js", map[string]string{"Content-Security-Policy": "default-src 'none'", "Connection-Allowlist": confined}},
+		{"frame that clears", "GET", contentHost, "/.ahp/clear.html", map[string]string{"Content-Security-Policy": clearCSP, "Connection-Allowlist": confined, "Clear-Site-Data": `"storage", "cookies"`}},
 		{"worker", "GET", contentHost, "/.ahp/sw.js", map[string]string{"Content-Security-Policy": "default-src 'none'", "Connection-Allowlist": confined, "Service-Worker-Allowed": "/"}},
 		{"absent content", "GET", contentHost, "/nothing.js", map[string]string{"Content-Security-Policy": answerCSP, "Connection-Allowlist": confined}},
 		{"absent below .ahp", "GET", contentHost, "/.ahp/nothing", map[string]string{"Content-Security-Policy": answerCSP, "Connection-Allowlist": confined}},
@@ -62,14 +64,14 @@ func TestHeaders(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			want := maps.Clone(common)
 			maps.Copy(want, tt.more)
-			if strings.HasPrefix(tt.name, "frame") && tt.path == "/.ahp/frame.html" {
+			if strings.HasPrefix(tt.name, "frame") && strings.HasSuffix(tt.path, ".html") {
 				delete(want, "Origin-Agent-Cluster") // each of these hosts is a site
 			}
 			if csp := want["Content-Security-Policy"]; csp == appCSP || csp == frameCSP || csp == answerCSP {
 				want["Permissions-Policy"] = granted
 			}
 			got := map[string]string{}
-			for name, values := range get(h, tt.method, tt.host, tt.path, nil).Header {
+			for name, values := range get(h, tt.method, tt.host, tt.path, asWorker(tt.path)).Header {
 				if name != "Content-Type" && name != "Content-Length" {
 					got[name] = strings.Join(values, " | ")
 				}
@@ -85,11 +87,9 @@ func TestHeaders(t *testing.T) {
 // own responses.
 func TestWorkerCarriesThePolicies(t *testing.T) {
 	h := local(t)
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", "http://"+contentHost+"/.ahp/sw.js", nil))
 	want := maps.Clone(common)
 	want["Content-Security-Policy"], want["Connection-Allowlist"], want["Permissions-Policy"] = answerCSP, confined, granted
-	if diff := cmp.Diff(want, workerPolicy(t, w.Body.Bytes())); diff != "" {
+	if diff := cmp.Diff(want, workerPolicy(t, []byte(body(h, contentHost, "/.ahp/sw.js")))); diff != "" {
 		t.Errorf("POLICY of sw.js (-want +got):\n%s", diff)
 	}
 }
@@ -139,9 +139,11 @@ func TestCanvasesOfOneSite(t *testing.T) {
 func TestNoPlaceholderIsLeft(t *testing.T) {
 	h := local(t)
 	for _, host := range []string{"localhost:8080", contentHost} {
-		for _, path := range []string{"/", "/direct.html", "/.ahp/frame.html", "/.ahp/sw.js", "/.ahp/x"} {
+		for _, path := range []string{"/", "/direct.html", "/.ahp/frame.html", "/.ahp/clear.html", "/.ahp/sw.js", "/.ahp/x"} {
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequest("GET", "http://"+host+path, nil))
+			r := httptest.NewRequest("GET", "http://"+host+path, nil)
+			maps.Copy(r.Header, asWorker(path))
+			h.ServeHTTP(w, r)
 			for _, hole := range []string{"{app}", "{content}", "{sockets}"} {
 				if csp := w.Header().Get("Content-Security-Policy"); strings.Contains(csp, hole) || strings.Contains(w.Body.String(), hole) {
 					t.Errorf("%s%s: %s is not filled in", host, path, hole)

@@ -161,15 +161,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve answers on a content host. Only sw.js can be loaded as a service worker, and only
-// under one address: a second registration could control a later document.
+// under one address and as nothing else: a second registration could control a later document.
+// A shared worker could outlive its canvas.
 func (c contentHost) serve(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.files[r.URL.Path]
-	if !ok || r.Header.Get("Service-Worker") != "" && r.URL.RequestURI() != "/.ahp/sw.js" {
+	asWorker := r.Header.Get("Service-Worker") != ""
+	if !ok || asWorker != (r.URL.Path == workerPath) || asWorker && r.URL.RequestURI() != workerPath || r.Header.Get("Sec-Fetch-Dest") == "sharedworker" {
 		refuse(w, http.StatusNotFound, "page not found", c.absent)
 		return
 	}
 	f.serve(w, r)
 }
+
+// workerPath is the only service worker of a content host.
+const workerPath = "/.ahp/sw.js"
 
 // ServeFrameFile serves a file of the page's frames below /.ahp/ on another host below a
 // pattern of content origins, for canvases that are reached without a service worker. It

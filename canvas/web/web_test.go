@@ -35,6 +35,15 @@ func get(h http.Handler, method, host, path string, header http.Header) *http.Re
 	return w.Result()
 }
 
+// asWorker returns the headers with which a browser loads a file: sw.js is served as a service
+// worker only.
+func asWorker(path string) http.Header {
+	if path != "/.ahp/sw.js" {
+		return nil
+	}
+	return http.Header{"Service-Worker": {"script"}}
+}
+
 func TestRouting(t *testing.T) {
 	h := local(t)
 	upgrade := http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}}
@@ -57,7 +66,9 @@ func TestRouting(t *testing.T) {
 
 		{"GET", contentHost, "/.ahp/frame.html", nil, 200},
 		{"GET", contentHost, "/.ahp/frame.js", nil, 200},
-		{"GET", contentHost, "/.ahp/sw.js", nil, 200},
+		{"GET", contentHost, "/.ahp/sw.js", nil, 404},
+		{"GET", contentHost, "/.ahp/canvas.js", http.Header{"Sec-Fetch-Dest": {"sharedworker"}}, 404},
+		{"GET", contentHost, "/.ahp/clear.html", nil, 200},
 		{"GET", contentHost, "/.ahp/sw.js", http.Header{"Service-Worker": {"script"}}, 200},
 		{"GET", contentHost, "/.ahp/sw.js?x", http.Header{"Service-Worker": {"script"}}, 404},
 		{"GET", contentHost, "/.ahp/canvas.js", nil, 200},

@@ -65,10 +65,12 @@ p { margin: 0; max-width: 34ch; text-wrap: balance } small { display: block; mar
   /** Whether a message comes from the outer frame; a document of the canvas could give the worker a port that answers nothing. @param {any} client */
   const isOuterFrame = (client) => client instanceof WindowClient && new URL(client.url).pathname === "/.ahp/frame.html";
 
-  /** Sends a message to the outer frames. @param {ServiceWorkerGlobalScope} sw @param {() => Promise<any>} make */
-  async function toOuterFrames(sw, make) {
+  /** Sends a message to the outer frames. @param {ServiceWorkerGlobalScope} sw @param {() => Promise<any>} make @param {string} [only] the id of the one that gets it @returns {Promise<number>} how many there are */
+  async function toOuterFrames(sw, make, only) {
     const message = await make().catch(() => ({ t: "file" })); // the response broke off
-    for (const client of await sw.clients.matchAll({ includeUncontrolled: true, type: "window" })) if (isOuterFrame(client)) client.postMessage(message);
+    const all = (await sw.clients.matchAll({ includeUncontrolled: true, type: "window" })).filter(isOuterFrame);
+    for (const client of all) if (!only || client.id === only) client.postMessage(message);
+    return all.length;
   }
 
   return { retryLater, isHTML, redirectTo, withShim, failure, covers, fileName, isOuterFrame, toOuterFrames };

@@ -5,7 +5,10 @@
 "use strict";
 {
   const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-pointer-lock"; // as far as the outer frame has it
-  const TIMEOUT = 10_000; // ms for the service worker to take control
+  const TIMEOUT = 10_000; // ms for the service worker to start
+  const CONTROL_TIMEOUT = 2_000; // ms for it to take control
+  const MEASURE_INTERVAL = 20_000; // ms
+  const WORKER = "/.ahp/sw.js";
 
   /** @typedef {{ mode: string, titled?: boolean, tokens: Record<string, string> }} Theme */
 
@@ -13,8 +16,9 @@
   let app;
   /** @type {HTMLIFrameElement | undefined} */
   let inner;
-  /** @type {ServiceWorkerRegistration | undefined} */
+  /** @type {ServiceWorkerRegistration | undefined} Of an origin that is used once */
   let registration;
+  let kept = false; // the origin is used again
   let direct = false; // the canvas is reached without a service worker
   /** @type {Document | null | undefined} The document whose end is reported because it sent a message */
   let sender;
@@ -32,31 +36,72 @@
     post({ t: "port" }, [port2]);
   }
 
-  /** @template T @param {Promise<T>} done @returns {Promise<T>} */
-  const withTimeout = (done) => Promise.race([
-    done,
-    new Promise((_, reject) => setTimeout(() => reject(new Error("worker-late")), TIMEOUT)),
-  ]);
+  /** @param {string} reason @param {number} patience in ms @param {Promise<unknown>} done */
+  const within = (reason, patience, done) => Promise.race([done, new Promise((_, reject) => setTimeout(() => reject(new Error(reason)), patience))]);
 
-  /** Registers the worker and waits until it controls this page. */
-  async function registerWorker() {
+  /**
+   * Registers the worker and waits until it controls this page. Earlier documents of a
+   * lasting origin can have registered it at another scope, where it would control later
+   * ones, so only this registration may stay.
+   * @param {boolean} kept whether the origin is used again @param {boolean} alone whether no other tab uses it
+   */
+  async function registerWorker(kept, alone) {
     const sw = navigator.serviceWorker;
     if (!sw) throw new Error("no-service-worker");
-    // Before register: the event of a worker that claims the page at once would be missed.
-    const controlled = new Promise((resolve) => sw.addEventListener("controllerchange", resolve, { once: true }));
     sw.addEventListener("message", (event) => {
       if (event.data?.t === "port?") connectWorker();
-      if (event.data?.t === "port!") connected?.();
+      if (event.data?.t === "port!") {
+        Object.assign(globalThis, { ahpClient: event.data.client }); // read by shim.js
+        connected?.();
+      }
       if (event.data?.t === "file") ahpOffer(post, Promise.resolve(event.data));
     });
+    /** @type {ServiceWorkerRegistration} */ let ours;
     try {
-      registration = await sw.register("/.ahp/sw.js", { scope: "/", updateViaCache: "none" });
+      if (kept) await removeLeftovers(sw, alone);
+      ours = await sw.register(WORKER, { scope: "/", updateViaCache: "none" });
     } catch {
       throw new Error("no-service-worker");
     }
-    if (!sw.controller) await withTimeout(controlled);
+    if (!kept) registration = ours;
+    await within("worker-late", TIMEOUT, started(ours));
+    await within(kept ? "leftover" : "worker-late", kept ? CONTROL_TIMEOUT : TIMEOUT, controlledBy(sw, ours));
     // Wait for the confirmation: the first request can overtake the message with the port.
-    await withTimeout(new Promise((resolve) => { connected = () => resolve(undefined); connectWorker(); }));
+    await within("worker-late", TIMEOUT, new Promise((resolve) => { connected = () => resolve(undefined); connectWorker(); }));
+  }
+
+  /** Unregisters what earlier documents left. @param {ServiceWorkerContainer} sw @param {boolean} alone */
+  async function removeLeftovers(sw, alone) {
+    for (const one of await sw.getRegistrations()) {
+      const isOurs = one.scope === `${location.origin}/` && one.active?.scriptURL === location.origin + WORKER;
+      if (alone || !isOurs) await one.unregister();
+    }
+  }
+
+  /** Waits until the registered worker runs. @param {ServiceWorkerRegistration} ours */
+  const started = (ours) => new Promise((resolve) => {
+    const worker = ours.installing ?? ours.waiting;
+    const check = () => { if (!worker || ["activated", "redundant"].includes(worker.state)) resolve(undefined); };
+    worker?.addEventListener("statechange", check);
+    check();
+  });
+
+  /** Waits until this page is controlled by that worker, and not by one of another registration. @param {ServiceWorkerContainer} sw @param {ServiceWorkerRegistration} ours */
+  const controlledBy = (sw, ours) => new Promise((resolve) => {
+    const check = () => { if (sw.controller && sw.controller === ours.active && ours.scope === `${location.origin}/` && sw.controller.scriptURL === location.origin + WORKER) resolve(undefined); };
+    sw.addEventListener("controllerchange", check);
+    ours.active?.postMessage({ t: "claim" });
+    check();
+  });
+
+  let lastMeasured = 0;
+
+  /** Says how much the origin stores. Firefox counts all origins of a domain together. */
+  async function measure() {
+    lastMeasured = Date.now();
+    if (/Firefox\//.test(navigator.userAgent) && !location.hostname.endsWith(".localhost")) return;
+    const { usage } = await navigator.storage?.estimate().catch(() => ({ usage: undefined })) ?? {};
+    if (usage !== undefined) post({ t: "stored", bytes: usage });
   }
 
   /** @type {any} What had the focus last in the document */
@@ -219,7 +264,12 @@
     post({ t: "message", payload });
   }
 
-  /** @param {{ path: string, title: string, theme: Theme, permissions?: string[], http?: boolean, direct?: boolean, sockets?: boolean, scroll?: [number, number] }} order */
+  function pong() {
+    post({ t: "pong" });
+    if (kept && Date.now() - lastMeasured > MEASURE_INTERVAL) measure();
+  }
+
+  /** @param {{ path: string, title: string, theme: Theme, permissions?: string[], http?: boolean, direct?: boolean, kept?: boolean, alone?: boolean, sockets?: boolean, scroll?: [number, number] }} order */
   async function mount(order) {
     post({ t: "here" });
     /** @type {any} */ (globalThis).ahpTheme = order.theme;
@@ -229,7 +279,9 @@
     document.title = order.title;
     try {
       direct = Boolean(order.direct);
-      if (!direct) await registerWorker();
+      kept = order.kept === true;
+      if (!direct) await registerWorker(kept, order.alone === true);
+      if (kept) await measure();
       showCanvas(order.path, order.scroll);
     } catch (err) {
       post({ t: "failed", reason: err instanceof Error ? err.message : "unknown" });
@@ -244,7 +296,7 @@
     if (kind === "mount" && event.source === parent && !app) {
       app = event.ports[0];
       app.onmessage = ({ data }) => {
-        if (data.t === "ping") return post({ t: "pong" });
+        if (data.t === "ping") return pong();
         if (data.t === "reload") return reload();
         if (data.t === "message") return postToDocument(data.payload);
         if (data.t === "look") return look(data);
@@ -267,6 +319,6 @@
     if (event.data?.type === "canvas/message") fromDocument(event.data.payload);
   });
 
-  // This origin is never used again, so the registration would only occupy disk space.
+  // An origin that is never used again: the registration would only occupy disk space.
   addEventListener("pagehide", () => registration?.unregister());
 }

@@ -127,6 +127,11 @@
     if (target instanceof HTMLFormElement && !defaultPrevented) openHere(target, target.getAttribute("action") ?? "");
   });
 
+  // Other tabs can show this canvas too: the service worker asks which one shows this document.
+  navigator.serviceWorker?.addEventListener("message", ({ data, ports }) => { if (data?.t === "whose?") ports[0]?.postMessage(outermost(self).ahpClient ?? ""); });
+  navigator.serviceWorker?.startMessages();
+  Reflect.deleteProperty(globalThis, "SharedWorker"); // it could outlive the page
+
   // Messages of another canvas's window do not arrive: only this canvas's own windows and the outer frame may post.
   const root = outermost(self);
   if (root !== self) {

@@ -1,8 +1,9 @@
 // @ts-check
 /// <reference lib="webworker" />
-// The service worker of one mount: it sends every request of the canvas to the app
-// page and returns the response with our policies. It enforces nothing else: the
-// app page and the host do. doc.go describes the messages on its port.
+// The service worker of a canvas: it sends every request to the app page that shows the
+// document, and returns the response with our policies. It enforces nothing else: the app
+// page and the host do. It keeps nothing on disk, where an earlier document could change it.
+// doc.go describes the messages on its ports.
 "use strict";
 {
   // Filled in by the host: the headers of every response, including errors.
@@ -24,17 +25,15 @@
   const MAX_LAST_EVENT_IDS = 64;
   const COOKIES = "/.ahp/cookies"; // the host answers it for the app
   const COOKIE_PATIENCE = 3_000; // ms that other requests wait for it
-  const READ_DESTINATIONS = ["script", "style", "image", "font", "worker", "sharedworker", "track", "manifest"];
+  const READ_DESTINATIONS = ["script", "style", "image", "font", "worker", "track", "manifest"];
   const NO_HTTP_AUTH = "The app of this canvas asks for a name and a password with HTTP authentication, which is not available in a canvas.";
   const canReadBlobs = new Response("x").blob().then((b) => b.arrayBuffer()).then(() => true, () => false); // false in WebKit's workers
   const sw = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
-  /** @type {MessagePort | undefined} */ let app;
+  const tabs = portsOfTabs(sw);
   let sockets = false; // the provider answers ws/1, and the canvas has no other way to its WebSockets
   /** @type {Map<number, Exchange>} Requests in progress at the app page, by id */
   const exchanges = new Map();
-  /** @type {Promise<void> | undefined} */ let connecting;
-  /** @type {(() => void) | undefined} */ let connected;
   let lastId = 0;
   /** @type {Promise<unknown>} Ends when the cookies that scripts have set are at the host */ let cookiesSet = Promise.resolve();
   /** @type {Map<string, string>} Last-Event-IDs of event streams, by client and url */
@@ -45,27 +44,27 @@
 
   sw.addEventListener("message", (event) => {
     if (event.data?.t === "last") return remember(`${/** @type {Client} */ (event.source).id} ${event.data.url}`, String(event.data.id));
+    if (event.data?.t === "claim") return event.waitUntil(sw.clients.claim());
     if (event.data?.t !== "port" || !event.ports[0] || !isOuterFrame(event.source)) return;
-    const port = event.ports[0];
-    app?.close();
-    app = port;
+    const port = event.ports[0], { id } = /** @type {WindowClient} */ (event.source);
     sockets = event.data.sockets === true;
     port.onmessage = ({ data }) => exchanges.get(data.id)?.receive(data);
+    const before = tabs.connect(id, port);
     // Requests on the old port get no answer. Reads are sent again; other requests must not be.
-    for (const x of exchanges.values()) if (x.ask.read) port.postMessage(x.ask); else x.receive({ t: "lost" });
-    connected?.();
-    event.source?.postMessage({ t: "port!" });
+    for (const x of exchanges.values()) if (x.app === before && before) x.moved(port);
+    event.source?.postMessage({ t: "port!", client: id });
   });
 
   sw.addEventListener("fetch", (event) => {
     const url = new URL(event.request.url);
     if (url.origin !== sw.location.origin && ALLOWED.some((a) => covers(a, url))) return; // under the policies of its document
     if (url.origin !== sw.location.origin) return event.respondWith(Response.error());
+    if (event.request.destination === "sharedworker") return event.respondWith(Response.error()); // it could outlive the tab
     if (url.pathname === "/.ahp/canvas.js" && event.request.destination === "script" && CANVAS) {
       return event.respondWith(new Response(CANVAS, { headers: { ...POLICY, "Content-Type": "text/javascript; charset=utf-8" } }));
     }
     if (url.pathname.startsWith("/.ahp/") && url.pathname !== COOKIES) return; // the host's own files, with the host's own headers
-    event.respondWith(answer(event.request, url, event.clientId));
+    event.respondWith(answer(event, url));
   });
 
   /** Stores a Last-Event-ID, which a service worker does not see in the request, so shim.js sends it. @param {string} key @param {string} id */
@@ -75,31 +74,20 @@
     if (lastEventIds.size > MAX_LAST_EVENT_IDS) lastEventIds.delete(/** @type {string} */ (lastEventIds.keys().next().value));
   }
 
-  /** @param {Request} request @param {URL} url @param {string} client @returns {Promise<Response>} */
-  async function answer(request, url, client) {
-    const key = `${client} ${url.href}`;
+  /** @param {FetchEvent} event @param {URL} url @returns {Promise<Response>} */
+  async function answer({ request, clientId, resultingClientId }, url) {
+    const key = `${clientId} ${url.href}`;
     const x = new Exchange(request, url, lastEventIds.get(key));
     lastEventIds.delete(key);
     const before = cookiesSet;
     const answered = (async () => {
       await x.prepare();
       await before;
-      if (!app) await connect();
+      x.app = await tabs.portOf(clientId, resultingClientId);
       return new Promise((/** @type {(r: Response) => void} */ resolve) => x.start(resolve));
     })();
     if (url.pathname === COOKIES) cookiesSet = Promise.race([answered, new Promise((go) => setTimeout(go, COOKIE_PATIENCE))]);
     return answered;
-  }
-
-  /** Asks the outer frame for a port, because a restarted worker has lost its own. Concurrent requests share one call. */
-  function connect() {
-    connecting ??= (async () => {
-      const renewed = new Promise((resolve) => { connected = () => resolve(undefined); setTimeout(resolve, 5_000); });
-      await toOuterFrames(sw, async () => ({ t: "port?" }));
-      await renewed;
-      connecting = undefined;
-    })();
-    return connecting;
   }
 
   /** One request and its response, which arrives in one piece or as a head and a stream of chunks. */
@@ -112,6 +100,7 @@
     #window = 0; // upload bytes that the app page accepts
     #resume = () => {};
     #timer = 0;
+    /** @type {MessagePort | undefined} Of the page that shows the document */ app;
 
     /** @param {Request} request @param {URL} url @param {string} [last] Last-Event-ID of the stream */
     constructor(request, url, last) {
@@ -144,11 +133,18 @@
     start(resolve) {
       this.#resolve = resolve;
       exchanges.set(this.ask.id, this);
-      if (!app) return this.receive({ t: "lost" });
-      app.postMessage(this.ask);
+      if (!this.app) return this.receive({ t: "lost" });
+      this.app.postMessage(this.ask);
       this.#armTimeout();
       const body = this.body && new Response(this.body).body; // a new stream: a redirected form is sent again
       if (body) this.#upload(body.getReader()).catch(() => this.#cancel());
+    }
+
+    /** Handles a port that replaces its own. @param {MessagePort} port */
+    moved(port) {
+      if (!this.ask.read) return this.receive({ t: "lost" });
+      this.app = port;
+      port.postMessage(this.ask);
     }
 
     /** @param {any} m of the app page */
@@ -213,7 +209,7 @@
       const file = headers.get("Content-Disposition") ?? "";
       if (!this.document || empty || !/^\s*attachment\b/i.test(file)) return this.#resolve(response);
       this.#resolve(new Response(null, { status: 204, headers: POLICY })); // the document stays
-      toOuterFrames(sw, async () => ({ t: "file", blob: await response.blob(), name: fileName(file, this.ask.path) }));
+      toOuterFrames(sw, async () => ({ t: "file", blob: await response.blob(), name: fileName(file, this.ask.path) }), tabs.frameOf(this.app));
     }
 
     /** Tells the canvas's documents what their cookies are now. @param {string} cookies */
@@ -227,7 +223,7 @@
       if (this.redirects === 0) return this.#resolve(failure(502, "The app of this canvas redirected a form too many times.", true));
       const url = new URL(location, sw.location.origin);
       const next = new Exchange(this.request, url);
-      Object.assign(next, { marks: { "data-at": next.ask.path + url.hash }, redirects: this.redirects - 1, body: this.body });
+      Object.assign(next, { app: this.app, marks: { "data-at": next.ask.path + url.hash }, redirects: this.redirects - 1, body: this.body });
       Object.assign(next.ask, { length: this.ask.length, bytes: this.ask.bytes });
       next.start(this.#resolve);
     }
@@ -256,7 +252,7 @@
     #creditRead() {
       const read = this.#enqueued - (WINDOW - (this.#controller?.desiredSize ?? WINDOW));
       if (read - this.#credited < WINDOW * 3 / 8) return;
-      app?.postMessage({ t: "more", id: this.ask.id, n: read - this.#credited });
+      this.app?.postMessage({ t: "more", id: this.ask.id, n: read - this.#credited });
       this.#credited = read;
     }
 
@@ -271,10 +267,10 @@
           const part = value.slice(at, at + Math.min(CHUNK, this.#window));
           at += part.length;
           this.#window -= part.length;
-          app?.postMessage({ t: "data", id: this.ask.id, bytes: part.buffer }, [part.buffer]);
+          this.app?.postMessage({ t: "data", id: this.ask.id, bytes: part.buffer }, [part.buffer]);
         }
       }
-      app?.postMessage({ t: "end", id: this.ask.id });
+      this.app?.postMessage({ t: "end", id: this.ask.id });
     }
 
     #armTimeout() {
@@ -283,7 +279,7 @@
     }
 
     #cancel() {
-      if (exchanges.has(this.ask.id)) app?.postMessage({ t: "cancel", id: this.ask.id });
+      if (exchanges.has(this.ask.id)) this.app?.postMessage({ t: "cancel", id: this.ask.id });
       this.#end(() => {});
     }
 

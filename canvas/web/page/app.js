@@ -16,6 +16,7 @@ import { keepPerson, LOOKING, openedLink, personAt, redeem, takeKey } from "./ke
 import { showHealth, watchHealth } from "./health.js";
 import { drawIcons } from "./icons.js";
 import { guardKeyboard } from "./keyboard.js";
+import { keepOnly, onChanged } from "./kept.js";
 import { closeLast } from "./layers.js";
 import { Layout } from "./layout.js";
 import { lookAt, startLook } from "./look.js";
@@ -38,6 +39,8 @@ import { UndoBar } from "./undo.js";
 const { token: kept, view, invitation, session, host, key } = takeKey();
 let token = kept;
 const contentOrigin = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=content-origin]")).content;
+/** Whose canvases these are: those of two hosts or sessions share nothing in this browser. */
+const home = JSON.stringify([host, key, session]);
 
 /** @type {any} SessionState; undefined until the first snapshot */
 let state;
@@ -149,12 +152,13 @@ function setOpen(refs, news = true) {
     if (!state) continue;
     if (!undoable) notice(`“${title}” was closed.`);
   }
+  if (state && !LOOKING) keepOnly(home, refs.map((ref) => ref.channel));
   layout.prepare(refs.map((ref) => ref.instanceId));
   const first = cards.size === 0;
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
-      card = new Card(ref, { contentOrigin, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate: (card, is) => setPrivate((method, params) => client.request(method, params), card, is), retitled, announced, loaded: (c) => pictures.loaded(c), request: (method, params) => client.request(method, params), ask: (c, run) => attention.ask(c, run), menu: (of, button) => openMenuOf(of.ref.instanceId, button), escape: closeLast, clientId: client.clientId, closing, kept: stays, panel: new Panel(layout), declaration: (of) => state?.canvases?.find((/** @type {any} */ d) => d.canvasId === of?.canvasId && d.extensionId === of?.extensionId) });
+      card = new Card(ref, { contentOrigin, home, theme: currentTheme, read: (...what) => reader.read(...what), dispatch: (c, a) => client.dispatch(c, a), subscribe: (c) => client.subscribe(c), setPrivate: (card, is) => setPrivate((method, params) => client.request(method, params), card, is), retitled, announced, loaded: (c) => pictures.loaded(c), request: (method, params) => client.request(method, params), ask: (c, run) => attention.ask(c, run), menu: (of, button) => openMenuOf(of.ref.instanceId, button), escape: closeLast, clientId: client.clientId, closing, kept: stays, panel: new Panel(layout), declaration: (of) => state?.canvases?.find((/** @type {any} */ d) => d.canvasId === of?.canvasId && d.extensionId === of?.extensionId) });
       pictures.watch(card);
       card.setTheme();
       card.connected(document.body.dataset.connection === "ready");
@@ -285,6 +289,7 @@ drawIcons(document);
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
 if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
 startTheme(byId("theme"), () => { cards.forEach((card) => card.setTheme()); switcher.drawPictures(); pictures.themed(cards).then(() => switcher.drawPictures()); });
+onChanged(() => cards.forEach((card) => card.frame.keptChanged()));
 if (!host && !LOOKING) watchHealth(); // a relay does not know its hosts' stores: see startPeople
 document.body.dataset.connection = "connecting"; // first.js: the page runs
 // No top-level await: WebKit does not report the errors of a module that has one.

@@ -6,7 +6,7 @@ import { allowedText } from "./allowed.js";
 import { oneLine } from "./attention.js";
 import { drawCard } from "./carddraw.js";
 import { CardFrame } from "./cardframe.js";
-import { CARD, messageText, singleText } from "./cardtext.js";
+import { CARD, STORED, messageText, singleText } from "./cardtext.js";
 import { drawIcons } from "./icons.js";
 import { LOOKING } from "./key.js";
 import { Consent } from "./consent.js";
@@ -19,6 +19,7 @@ import { View } from "./view.js";
 /**
  * @typedef {{
  *   contentOrigin: string,
+ *   home: string,
  *   theme: () => any,
  *   read: (channel: string, instanceId: string, path: string, cache: import("./cache.js").Cache) => Promise<import("./mount.js").Content>,
  *   dispatch: (channel: string, action: any) => number | undefined,
@@ -36,7 +37,7 @@ import { View } from "./view.js";
  *   kept: (channel: string) => void,
  *   panel: import("./panel.js").Panel,
  *   declaration: (state: any) => any,
- * }} Surroundings loaded: the canvas's page was loaded; menu: opens the card's menu; escape: the canvas did not use the Escape key
+ * }} Surroundings home: host and session; loaded: the canvas's page was loaded; menu: opens the card's menu; escape: the canvas did not use the Escape key
  */
 
 let lastCard = 0;
@@ -271,7 +272,7 @@ export class Card {
     drawCard(this.element, {
       title: this.title, status: state?.status ?? "", stale, secret: this.private, closing: this.closing, cutOff,
       inert: stale || cutOff || failure !== undefined || refusal !== undefined,
-      note: [missing ? singleText(missing, this.around.contentOrigin) : "", allowedText(state, missing !== undefined), this.consent.text].filter(Boolean).join(" "),
+      note: [missing ? singleText(missing, this.around.contentOrigin) : "", allowedText(state, missing !== undefined), STORED[frame.stored] ?? "", this.consent.text].filter(Boolean).join(" "),
       message: messageText({ stale, closing: closingOf(state) !== undefined, state, refusal, failure, starting, cutOff, seen }),
       retry: refusal === undefined ? "Reload" : "Try again",
     });

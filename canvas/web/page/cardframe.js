@@ -1,11 +1,13 @@
 // @ts-check
-// The frame of a canvas: on a private origin, at an address of the host's listener, of a direct
+// The frame of a canvas: on an origin of its own, at an address of the host's listener, of a direct
 // url, or as a single document. It exists only while the canvas is mounted.
 import { labelOf } from "./allowed.js";
 import { Bridge } from "./bridge.js";
 import { Cache } from "./cache.js";
 import { CardConn } from "./cardconn.js";
-import { browserName, gatewayAddress, gatewayTried } from "./gateway.js";
+import { gatewayAddress, gatewayTried } from "./gateway.js";
+import { clear, hold, isCurrent, labelIn, measured, use } from "./kept.js";
+import { LOOKING } from "./key.js";
 import { focusMoves } from "./keyboard.js";
 import { Mount, directFrame } from "./mount.js";
 import { judge } from "./policy.js";
@@ -35,6 +37,10 @@ export class CardFrame {
   #direct = false; // the frame is on the host's listener
   #noDirect = false; // the frame there showed nothing: the next one is on the channel
   /** @type {object | undefined} The request for an address that has not been answered */ #asked;
+  /** What became of what the canvas stored: "full" or "total" if it was cleared, "leftover" if it is not available this time, or "" */ stored = "";
+  #origin = ""; // that this browser keeps, while the frame is on it
+  #once = false; // the next mount is on an origin that is used once
+  #release = () => {}; // of the origin
 
   /** @param {import("./card.js").Card} card @param {HTMLElement} stage has the frame as its first child */
   constructor(card, stage) {
@@ -116,7 +122,7 @@ export class CardFrame {
     this.#card.render();
   }
 
-  /** Mounts the url again, on a new origin. */
+  /** Mounts the url again. */
   reload() {
     this.remove();
     this.failure = undefined;
@@ -198,6 +204,8 @@ export class CardFrame {
     this.#card.consent.withdraw();
     this.#mount?.remove();
     this.#sockets?.close();
+    this.#release();
+    this.#origin = "";
     this.#asked = this.#mount = this.#bridge = this.#sockets = this.missing = undefined;
     this.#direct = this.#shownOnce = this.#current = this.#used = this.starting = false;
     this.element?.remove();
@@ -222,8 +230,8 @@ export class CardFrame {
   }
 
   get #address() {
-    const { ref, state } = this.#card;
-    return { channel: ref.channel, extensionId: state.extensionId, net: labelOf(state) };
+    const { ref, state, around } = this.#card;
+    return { home: around.home, channel: ref.channel, extensionId: state.extensionId, net: labelOf(state) };
   }
 
   /** @param {import("./policy.js").Verdict} verdict */
@@ -235,31 +243,69 @@ export class CardFrame {
       this.#post = post;
       return this.#stage.prepend(element);
     }
-    if (this.conn.hasHTTP) this.#tryDirect(verdict);
-    else this.#mountAt(verdict, "");
+    this.#prepare(verdict);
   }
 
-  /** Mounts a web app on the host's listener if the page reaches it, or else through the channel. @param {{ path: string }} verdict */
-  async #tryDirect(verdict) {
+  /** Mounts a web app on the host's listener if the page reaches it, and everything else through the channel, on the canvas's lasting origin. @param {{ path: string }} verdict */
+  async #prepare(verdict) {
     const asked = this.#asked = {};
     this.starting = true;
-    const [name, url] = await Promise.all([browserName(this.#address), this.#noDirect ? "" : this.#askDirect()]);
+    const address = this.#address, { contentOrigin } = this.#card.around, web = this.conn.hasHTTP;
+    const [name, url] = await Promise.all([labelIn(address), web && !this.#noDirect ? this.#askDirect() : ""]);
     if (this.#asked !== asked) return;
-    this.conn.http.introduce(name);
-    this.#mountAt(verdict, url);
+    if (web) this.conn.http.introduce(name);
+    const lasting = url || (single || this.#once || LOOKING || !name || !contentOrigin ? "" : `${contentOrigin.replace("*", `${address.net}-${name}`)}/.ahp/frame.html`);
+    const { kept = false, alone = false } = lasting && !LOOKING ? await this.#take(new URL(lasting).origin, address, asked) : {};
+    if (this.#asked !== asked) return;
+    this.#mountAt(verdict, url, kept ? lasting : "", alone);
     this.#card.render();
   }
 
-  /** @param {{ path: string }} verdict @param {string} direct the address on the host's listener, or "" */
-  #mountAt(verdict, direct) {
+  /** Takes the lasting origin of the canvas. @param {string} origin @param {import("./kept.js").Canvas} address @param {object} asked */
+  async #take(origin, address, asked) {
+    const [{ kept, cleared }, { alone, release }] = await Promise.all([use(address, origin), hold(origin)]);
+    if (this.#asked !== asked) return release(), {};
+    this.#release = release;
+    this.#origin = kept ? origin : "";
+    if (cleared) this.stored = "total";
+    return { kept, alone };
+  }
+
+  /** Clears what the canvas stored in this browser. @param {string} [why] why the page does; "" if a person wants it */
+  async clearStored(why = "") {
+    this.remove();
+    await clear(this.#address);
+    this.stored = why;
+    if (this.#awake) this.reload();
+  }
+
+  /** Whether the canvas can store something in this browser. */
+  get keeps() {
+    return this.#origin !== "";
+  }
+
+  /** Mounts the canvas again if another tab cleared what it stored. */
+  async keptChanged() {
+    const origin = this.#origin;
+    if (origin && !(await isCurrent(this.#address, origin)) && origin === this.#origin) this.reload();
+  }
+
+  /** @param {number} bytes that the canvas stores */
+  async #measured(bytes) {
+    const origin = this.#origin;
+    if (origin && (await measured(this.#address, bytes)) && origin === this.#origin) this.clearStored("full");
+  }
+
+  /** @param {{ path: string }} verdict @param {string} direct the address on the host's listener, or "" @param {string} lasting that on the canvas's lasting origin, or "" @param {boolean} alone whether no other tab shows it */
+  #mountAt(verdict, direct, lasting, alone) {
     const { state, title, around, view } = this.#card;
     this.#direct = direct !== "";
-    this.#noDirect = false;
+    this.#noDirect = this.#once = false;
     const origin = single && !direct ? "" : around.contentOrigin;
     this.missing = origin ? undefined : [];
     const bridge = this.#bridge = new Bridge(this.conn.http, { http: () => this.conn.hasHTTP, read: (path) => this.read(path) });
     const sockets = this.#sockets = new SocketPorts(this.conn.sockets);
-    this.#mount = new Mount(origin, { path: verdict.path, title, theme: around.theme(), permissions: this.#card.consent.names, http: this.conn.hasHTTP, sockets: this.conn.hasSockets, ...this.#kept }, {
+    this.#mount = new Mount(origin, { path: verdict.path, title, theme: around.theme(), permissions: this.#card.consent.names, http: this.conn.hasHTTP, direct: direct !== "", alone, sockets: this.conn.hasSockets, ...this.#kept }, {
       worker: (port) => bridge.connect(port),
       view: (port) => view.connect(port),
       sockets: (port) => sockets.connect(port),
@@ -269,8 +315,10 @@ export class CardFrame {
       key: () => { if (document.activeElement === this.#mount?.element) around.escape(); },
       missing: (what) => { this.missing = what; this.#card.render(); },
       unworkable: () => { single = true; this.reload(); },
+      leftover: () => { this.#once = true; this.stored = "leftover"; this.reload(); },
+      stored: (bytes) => this.#measured(bytes),
       phase: (phase, word) => this.#phase(phase, word ?? "", direct),
-    }, labelOf(state), direct);
+    }, labelOf(state), lasting || direct);
     this.#post = (payload) => this.#mount?.post(payload);
     this.#stage.prepend(this.#mount.element);
     if (this.#focusFrom && this.#focusFrom === document.activeElement) {

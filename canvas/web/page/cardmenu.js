@@ -23,6 +23,7 @@ export function cardMenu(card, layout, show, sharing) {
     { text: "Put away", icon: "away", run: () => layout.putAway(id), disabled: !layout.isPane(id) || visible.length < 2 },
     { text: "Private: agents cannot look", icon: "hidden", apart: true, run: () => card.togglePrivate(), pressed: card.private },
     ...(card.consent.names.length ? [{ text: "Withdraw what you allowed", run: () => card.consent.takeBack() }] : []),
+    ...(card.frame.keeps ? [{ text: "Clear what it stored here", run: () => card.frame.clearStored() }] : []),
     ...shareItems(card, sharing),
     { text: "Close", icon: "close", apart: true, run: () => card.requestClose() },
   ];

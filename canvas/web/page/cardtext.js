@@ -33,6 +33,13 @@ export function singleText(missing, contentOrigin) {
   return `Single-document mode: ${why}. ${contentOrigin && isSecureContext && navigator.webdriver ? PARTITIONS : ""}The canvas cannot store data${missing.length ? `. Not available: ${missing.join(", ")}` : ""}.`;
 }
 
+/** What the card says about what the canvas stored (cardframe.js). @type {Record<string, string>} */
+export const STORED = {
+  full: "What this canvas stored in this browser was cleared, because it was more than 64 MB.",
+  total: "What this canvas stored in this browser was cleared, because all canvases together stored too much.",
+  leftover: "What this canvas stored in this browser is not available this time, because something that it left behind was in the way. Clear it in the menu if this stays.",
+};
+
 /** Shown over the frame; veil: the frame stays visible. @typedef {{ title: string, text: string, retry?: boolean, veil?: boolean }} Message */
 
 /**

@@ -3,39 +3,14 @@
 // the host. The canvas then has plain HTTP, WebSockets included, and its origin lasts:
 // the same for this browser and this canvas each time.
 
-const KEY = "browser"; // of this browser's secret
+import { labelIn } from "./kept.js";
+
 const PATIENCE = 3_000; // ms for the host's answer
 
 /** Whether the host has no such addresses, or this browser shows nothing there. */
 let without = false;
 let failures = 0; // of frames, one after the other
 const MAX_FAILURES = 2;
-
-/** Of this browser; of this page if it may not store. @type {string} */
-let secret = "";
-try {
-  secret = localStorage.getItem(KEY) ?? "";
-} catch {} // storage is not allowed
-if (!/^[0-9a-f]{64}$/.test(secret)) {
-  secret = hex(crypto.getRandomValues(new Uint8Array(32)));
-  try {
-    localStorage.setItem(KEY, secret);
-  } catch {}
-}
-
-/** @param {Uint8Array} bytes */
-function hex(bytes) {
-  return Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
-}
-
-/** The label of a canvas's origin in this browser. With other origins that it may load from, it is another one. @param {string[]} canvas */
-async function label(...canvas) {
-  const text = new TextEncoder().encode(JSON.stringify([secret, ...canvas]));
-  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", text)).subarray(0, 16));
-}
-
-/** How this browser is called at a canvas: as the label of its address, so that the app's cookies are the same both ways. @param {{ channel: string, extensionId: string, net: string }} canvas @returns {Promise<string>} "" if the browser cannot make it */
-export const browserName = async ({ channel, extensionId, net }) => (globalThis.crypto?.subtle ? label(channel, extensionId, net) : "");
 
 /** Notes whether a frame at such an address showed its canvas. @param {boolean} shown */
 export function gatewayTried(shown) {
@@ -47,15 +22,15 @@ export function gatewayTried(shown) {
  * Asks the host for the address of a canvas's frame.
  * @param {(method: string, params: any) => Promise<any>} request
  * @param {string} pattern of content origins, "http://*.localhost:8080"
- * @param {{ channel: string, extensionId: string, net: string }} canvas net: allowed.js
+ * @param {import("./kept.js").Canvas} canvas
  * @returns {Promise<string>} "" if this page cannot frame the canvas there
  */
-export async function gatewayAddress(request, pattern, { channel, extensionId, net }) {
+export async function gatewayAddress(request, pattern, canvas) {
   if (!pattern || !globalThis.crypto?.subtle || without) return "";
   try {
-    const name = await label(channel, extensionId, net);
+    const name = await labelIn(canvas);
     const late = new Promise((_, reject) => setTimeout(() => reject(new Error("late")), PATIENCE));
-    const { url } = await Promise.race([request("x-ahp-canvas/direct", { channel, label: name }), late]);
+    const { url } = await Promise.race([request("x-ahp-canvas/direct", { channel: canvas.channel, label: name }), late]);
     // Another address is that of a host behind a relay.
     return typeof url === "string" && new URL(url).origin === pattern.replace("*", `g-${name}`) ? url : "";
   } catch (/** @type {any} */ err) {

@@ -1,6 +1,5 @@
 // @ts-check
-// One mounted canvas: a frame on an origin that is used only once, and the ports
-// to it. The canvas can control the frame and its service worker, so every rule
+// One mounted canvas: a frame on an origin of its own, and the ports to it. The canvas can control the frame and its service worker, so every rule
 // is enforced on this side.
 
 import { BASE } from "./base.js";
@@ -28,10 +27,12 @@ const PING_INTERVAL = 3_000; // ms
  *   key: () => void,
  *   missing: (what: string[]) => void,
  *   unworkable: () => void,
+ *   leftover: () => void,
+ *   stored: (bytes: number) => void,
  *   ask: (ask: unknown, port: MessagePort | undefined) => void,
  * }} Owner receives a mount's events. worker: a new port on which the canvas's content is requested; sockets: one for the WebSockets of a document; message: what the
  *   document posted to its parent, without canvas.js; bye: that document ended; key: Escape was pressed there, and not used; missing: what
- *   single-document mode could not load; unworkable: there is no service worker; ask: what the document wants of
+ *   single-document mode could not load; unworkable: there is no service worker; leftover: another one than ours controls the origin; stored: how much the canvas stores in this browser; ask: what the document wants of
  *   the person, with a port for the answer
  */
 
@@ -57,18 +58,18 @@ export class Mount {
 
   /**
    * @param {string} pattern of content origins, "http://*.localhost:8080"; "" for single-document mode
-   * @param {{ path: string, title: string, theme: any, permissions: string[], http?: boolean, direct?: boolean, sockets?: boolean, scroll?: [number, number] }} order permissions: what the person allowed; http: whether the provider is a web app
+   * @param {{ path: string, title: string, theme: any, permissions: string[], http?: boolean, direct?: boolean, alone?: boolean, sockets?: boolean, scroll?: [number, number] }} order permissions: what the person allowed; http: whether the provider is a web app; direct: whether the frame is on the host's listener; alone: whether no other tab shows its origin
    * @param {Owner} owner
    * @param {string} label of the canvas's content host, which has the origins that it may load from
-   * @param {string} [direct] the address of the frame on the host's listener (gateway.js), instead of an origin of the pattern
+   * @param {string} [lasting] the frame's address on an origin that this browser keeps for the canvas; "" for one that is used once
    */
-  constructor(pattern, order, owner, label, direct = "") {
+  constructor(pattern, order, owner, label, lasting = "") {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-    this.#origin = direct ? new URL(direct).origin : pattern.replace("*", `${label}-${id}`) || "*"; // an opaque origin cannot be a postMessage target
-    this.#order = { ...order, direct: direct !== "" };
+    this.#origin = lasting ? new URL(lasting).origin : pattern.replace("*", `${label}-${id}`) || "*"; // an opaque origin cannot be a postMessage target
+    this.#order = { ...order, kept: lasting !== "" };
     this.#owner = owner;
-    this.element = pattern ? frame(direct || `${this.#origin}/.ahp/frame.html`, order.title, order.permissions) : singleFrame(order.title);
-    if (direct) this.element.credentialless = false; // its storage lasts
+    this.element = pattern ? frame(lasting || `${this.#origin}/.ahp/frame.html`, order.title, order.permissions) : singleFrame(order.title);
+    if (lasting) this.element.credentialless = false; // its storage lasts
     this.element.addEventListener("load", () => this.#connectFrame());
     this.#phase("starting");
     this.#timer = setTimeout(() => this.#phase("failed", "The frame of this canvas did not start."), LOAD_TIMEOUT);
@@ -191,11 +192,15 @@ export class Mount {
         return;
       case "left":
         return this.#phase("failed", "The canvas tried to navigate to another address, which is not allowed here.");
+      case "stored":
+        if (Number.isFinite(data.bytes)) this.#owner.stored(data.bytes);
+        return;
       case "lacks":
         if (Array.isArray(data.what)) this.#owner.missing(data.what.slice(0, MAX_MISSING).filter((/** @type {unknown} */ w) => typeof w === "string").map((/** @type {string} */ w) => w.slice(0, 200)));
         return;
       case "failed":
         if (data.reason === "no-service-worker") return this.#owner.unworkable();
+        if (data.reason === "leftover") return this.#owner.leftover();
         return this.#phase("failed", FAILURES.get(data.reason) ?? "The frame of this canvas could not be set up.");
     }
   }

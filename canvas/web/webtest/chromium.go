@@ -224,3 +224,9 @@ func (p *Page) devTools(t testing.TB, what string, step func(context.Context, *c
 	}
 	p.do(t, what, func(ctx context.Context) error { return v.do(ctx, chromedp.Func(step)) })
 }
+
+// tab opens another tab with the same cookies and storage.
+func (v *chromiumView) tab() (view, error) {
+	ctx, stop := chromedp.NewContext(v.ctx)
+	return attached(ctx, stop)
+}

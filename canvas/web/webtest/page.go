@@ -54,6 +54,23 @@ func (p *Page) Navigate(t testing.TB, address string) {
 	p.do(t, "navigate", func(ctx context.Context) error { return p.view.navigate(ctx, address) })
 }
 
+// Tab opens a url in another tab with the same cookies and storage. It needs Chromium.
+func (p *Page) Tab(t testing.TB, address string) *Page {
+	t.Helper()
+	v, ok := p.view.(*chromiumView)
+	if !ok {
+		t.Skip("only Chromium opens a second tab here")
+	}
+	tab, err := v.tab()
+	if err != nil {
+		t.Fatalf("open a tab: %v", err)
+	}
+	t.Cleanup(tab.close)
+	second := &Page{tab}
+	second.Navigate(t, address)
+	return second
+}
+
 // Reload reloads the page.
 func (p *Page) Reload(t testing.TB) {
 	t.Helper()
