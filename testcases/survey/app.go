@@ -30,11 +30,14 @@ type app struct {
 	Steps []step `json:"steps,omitempty"`
 	// Controls is how many controls are pressed; 12 by default. -1: none.
 	Controls int `json:"controls,omitempty"`
-	// Impossible says why the app cannot work in a canvas.
-	Impossible string `json:"impossible,omitempty"`
+	// Known are differences that are known, with their reasons.
+	Known []known `json:"known,omitempty"`
 
 	dir string // where it is, fetched
 }
+
+// known is a difference whose text contains Has.
+type known struct{ Has, Why string }
 
 const defaultControls = 12
 

@@ -12,6 +12,8 @@ type verdict struct {
 	Works bool `json:"works"`
 	// Why has the differences from a direct visit.
 	Why []string `json:"why,omitempty"`
+	// Known has those that are known, by their reasons.
+	Known []string `json:"known,omitempty"`
 }
 
 func (v verdict) String() string {
@@ -28,14 +30,13 @@ func (v verdict) String() string {
 type result struct {
 	Name string `json:"name"`
 	// Failed says why the app could not be shown at all.
-	Failed     string          `json:"failed,omitempty"`
-	Impossible string          `json:"impossible,omitempty"`
-	Seen       map[way]seen    `json:"seen,omitempty"`
-	Verdicts   map[way]verdict `json:"verdicts,omitempty"`
+	Failed   string          `json:"failed,omitempty"`
+	Seen     map[way]seen    `json:"seen,omitempty"`
+	Verdicts map[way]verdict `json:"verdicts,omitempty"`
 }
 
 // judge compares what was seen in canvases with the direct visits.
-func (r *result) judge() {
+func (r *result) judge(all ...known) {
 	plain, twice := r.Seen[direct], r.Seen[again]
 	if plain.Failed != "" {
 		r.Failed = "directly: " + plain.Failed
@@ -47,8 +48,20 @@ func (r *result) judge() {
 	}
 	r.Verdicts = map[way]verdict{}
 	for _, w := range canvases {
-		r.Verdicts[w] = compare(plain, twice, r.Seen[w])
+		r.Verdicts[w] = compare(plain, twice, r.Seen[w]).without(all)
 	}
+}
+
+// without is the verdict but for differences that are known.
+func (v verdict) without(all []known) verdict {
+	for _, k := range all {
+		rest := slices.DeleteFunc(slices.Clone(v.Why), func(why string) bool { return strings.Contains(why, k.Has) })
+		if len(rest) < len(v.Why) {
+			v.Why, v.Known = rest, append(v.Known, k.Why)
+		}
+	}
+	v.Works = v.Opens && len(v.Why) == 0
+	return v
 }
 
 // compare says how a visit differs from two direct ones.

@@ -26,8 +26,9 @@
 //   - dialogs, and whether localStorage outlasts a reload.
 //
 // What differs between the two direct visits differs by itself, and does not count. An app
-// opens if it shows what it shows directly; it works if nothing else differs. A control of
-// another origin is not pressed.
+// opens if it shows what it shows directly; it works if nothing else differs, but for what its
+// survey.json lists as known, with a reason. Links to another origin or a new tab are not
+// pressed.
 //
 // # Apps
 //

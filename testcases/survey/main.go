@@ -18,7 +18,7 @@ import (
 //go:embed survey.js
 var script string
 
-// errDiffers is returned if an app does not work in a canvas, and nothing says why.
+// errDiffers is returned if an app does not work in a canvas as it does directly.
 var errDiffers = errors.New("not everything works as directly")
 
 func main() {

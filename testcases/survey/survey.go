@@ -50,11 +50,11 @@ func (s *survey) apps(ctx context.Context, folder, cache, only string) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r := &result{Name: a.Name, Impossible: a.Impossible}
+		r := &result{Name: a.Name}
 		if err := a.fetch(ctx, cache); err != nil {
 			r.Failed = "not fetched: " + err.Error()
 		} else {
-			r.visits(func(w way) (seen, error) { return s.visitApp(ctx, a, w) })
+			r.visits(func(w way) (seen, error) { return s.visitApp(ctx, a, w) }, a.Known...)
 		}
 		s.add(r)
 	}
@@ -76,7 +76,7 @@ func (s *survey) extensions(ctx context.Context, folder string) error {
 }
 
 // visits shows an app in each way.
-func (r *result) visits(show func(way) (seen, error)) {
+func (r *result) visits(show func(way) (seen, error), all ...known) {
 	r.Seen = map[way]seen{}
 	for _, w := range append([]way{direct, again}, canvases...) {
 		saw, err := show(w)
@@ -88,7 +88,7 @@ func (r *result) visits(show func(way) (seen, error)) {
 			break
 		}
 	}
-	r.judge()
+	r.judge(all...)
 }
 
 // visitApp starts an app, with a host if it needs one, and visits it.
@@ -138,18 +138,27 @@ func (r *result) columns(format string) (all []string) {
 	return all
 }
 
+// known returns the reasons of known differences.
+func (r *result) known() (all []string) {
+	for _, w := range canvases {
+		all = append(all, r.Verdicts[w].Known...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // works reports whether the app works in each way.
 func (r *result) works() bool {
 	return r.Failed == "" && !slices.ContainsFunc(canvases, func(w way) bool { return !r.Verdicts[w].Works })
 }
 
-// table prints the whole, and returns an error if something differs for no known reason.
+// table prints the whole, and returns an error if something differs that is not known.
 func (s *survey) table() error {
 	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nAPP\tCONTROLS\tSOCKETS\tPAGE\tLISTENER\tRELAY\tNOTE")
 	var err error
 	for _, r := range s.results {
-		if !r.works() && r.Impossible == "" {
+		if !r.works() {
 			err = errDiffers
 		}
 		if r.Failed != "" {
@@ -157,7 +166,7 @@ func (s *survey) table() error {
 			continue
 		}
 		saw := r.Seen[direct]
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", r.Name, len(saw.Controls), saw.Sockets, strings.Join(r.columns("%[2]s"), "\t"), r.Impossible)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", r.Name, len(saw.Controls), saw.Sockets, strings.Join(r.columns("%[2]s"), "\t"), strings.Join(r.known(), "; "))
 	}
 	if e := t.Flush(); e != nil {
 		return e

@@ -119,4 +119,9 @@ func TestJudge(t *testing.T) {
 	if v := compare(plain, twice, other); v.Opens || v.Works || !slices.Equal(v.Why, want) {
 		t.Errorf("another: %+v", v)
 	}
+	r := &result{Seen: map[way]seen{direct: plain, again: twice, inPage: other, near: same, relayed: same}}
+	r.judge(known{"WebSockets", "no wires"}, known{"another", "not ours"})
+	if v := r.Verdicts[inPage]; !slices.Equal(v.Known, []string{"no wires", "not ours"}) || len(v.Why) != len(want)-2 || v.Works {
+		t.Errorf("with known differences: %+v", v)
+	}
 }
