@@ -112,13 +112,20 @@ func (s *survey) visitApp(ctx context.Context, a *app, w way) (seen, error) {
 	return saw, nil
 }
 
+// mostReasons is how many differences of a way are printed; --json has all.
+const mostReasons = 6
+
 // add notes a result and prints it.
 func (s *survey) add(r *result) {
 	s.results = append(s.results, r)
 	fmt.Fprintf(s.out, "%s: %s\n", r.Name, r.summary())
 	for _, w := range canvases {
-		for _, why := range r.Verdicts[w].Why {
+		all := r.Verdicts[w].Why
+		for _, why := range all[:min(len(all), mostReasons)] {
 			fmt.Fprintf(s.out, "    %s: %s\n", w, why)
+		}
+		if n := len(all) - mostReasons; n > 0 {
+			fmt.Fprintf(s.out, "    %s: and %d more\n", w, n)
 		}
 	}
 }

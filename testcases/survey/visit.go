@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/chromedp/chromedp"
@@ -95,6 +96,8 @@ func do(browser context.Context, a *app, address string, canvas bool) (s seen) {
 		s.Controls = v.crawl(a.Controls)
 	}
 	note()
+	slices.Sort(s.Errors)
+	s.Errors = slices.Compact(s.Errors)
 	s.Storage = v.storage()
 	s.Dialogs = t.dialogs
 	return s

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -52,8 +51,7 @@ func (t *tab) errors() ([]string, error) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	slices.Sort(said)
-	return slices.Compact(said), nil
+	return said, nil
 }
 
 func thrown(d *runtime.ExceptionDetails) string {
