@@ -77,7 +77,10 @@ const fetchTime = 10 * time.Minute
 // made.
 func (a *app) fetch(ctx context.Context, cache string) error {
 	from := a.dir
-	a.dir = filepath.Join(cache, a.Name)
+	var err error
+	if a.dir, err = filepath.Abs(filepath.Join(cache, a.Name)); err != nil {
+		return err
+	}
 	if err := update(a.dir, from); err != nil {
 		return err
 	}
@@ -120,11 +123,15 @@ func update(to, from string) error {
 
 // extensions returns the folders of extensions in a folder, or the folder itself.
 func extensions(folder string) ([]string, error) {
-	var found []string
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
+	var found []string
 	for _, e := range entries {
 		if dir := filepath.Join(folder, e.Name()); e.IsDir() && mainModule(dir) != "" {
 			found = append(found, dir)

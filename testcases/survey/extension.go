@@ -25,7 +25,11 @@ func (s *survey) visitExtension(ctx context.Context, dir string, w way) (seen, e
 			return seen{}, err
 		}
 		defer p.kill()
-		return do(s.browser, a, address, false), nil
+		saw := do(s.browser, a, address, false)
+		if saw.Failed != "" {
+			saw.Failed += ": " + p.errs.String()
+		}
+		return saw, nil
 	}
 	host, link, err := s.relay.host(ctx, w, "--extension", dir)
 	if err != nil {

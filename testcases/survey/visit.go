@@ -29,7 +29,7 @@ type seen struct {
 	Failed string `json:"failed,omitempty"`
 	// At is the origin of a canvas's frame.
 	At string `json:"at,omitempty"`
-	// Text is what it showed at first, without numbers.
+	// Text is what it showed after the steps, without numbers.
 	Text string `json:"text,omitempty"`
 	// Step is the step that failed, and why.
 	Step string `json:"step,omitempty"`
@@ -75,7 +75,6 @@ func do(browser context.Context, a *app, address string, canvas bool) (s seen) {
 		return s
 	}
 	s.At = t.frameURL
-	s.Text, _ = call[string](t, "() => text()")
 	note := func() {
 		said, err := t.errors()
 		if err != nil {
@@ -92,6 +91,7 @@ func do(browser context.Context, a *app, address string, canvas bool) (s seen) {
 			break
 		}
 	}
+	s.Text, _ = call[string](t, "() => text()")
 	if a.Controls > 0 && s.Step == "" {
 		s.Controls = v.crawl(a.Controls)
 	}
