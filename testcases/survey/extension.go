@@ -66,11 +66,12 @@ func parent(ctx context.Context, dir string) (p *process, address string, err er
 	go func() { <-p.done; _ = write.Close() }()
 	timer := time.AfterFunc(answerTime, func() { _ = write.CloseWithError(errors.New("it declares no canvas")) })
 	defer timer.Stop()
-	if address, err = openFirst(bufio.NewReader(read), in, dir); err != nil {
+	lines := bufio.NewReader(read)
+	if address, err = openFirst(lines, in, dir); err != nil {
 		p.kill()
 		return nil, "", fmt.Errorf("%w: %s", err, p.errs)
 	}
-	go func() { _, _ = io.Copy(io.Discard, read) }() // ends with the process
+	go func() { _, _ = openFirst(lines, in, dir) }() // answers until the process ends
 	return p, address, nil
 }
 
@@ -113,6 +114,9 @@ func answer(out io.Writer, m message, dir string) error {
 		}
 		params := map[string]any{"sessionId": "survey", "extensionId": filepath.Base(dir), "canvasId": said.Canvases[0].ID, "instanceId": "survey"}
 		return send(out, map[string]any{"id": "open", "method": "canvas.open", "params": params})
+	}
+	if m.Method == "session.log" {
+		return send(out, map[string]any{"id": m.ID, "result": map[string]any{}})
 	}
 	return send(out, map[string]any{"id": m.ID, "error": map[string]any{"code": -32601, "message": "the survey does not answer " + m.Method}})
 }
