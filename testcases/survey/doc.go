@@ -11,8 +11,8 @@
 //
 // # What is compared
 //
-// Each app is shown five times, each time by a process of its own with an empty data folder
-// and in a browser context of its own: directly, directly again, in the host's page over
+// Each app is shown five times, each time by a new process with an empty data folder
+// and in a new browser context: directly, directly again, in the host's page over
 // loopback through the channel and at the host's listener (serve --content listener), and in
 // the page of a relay. Each time the survey plays the steps of the app, then
 // presses its controls (buttons, links within the app, inputs) as a person does, and reloads.
@@ -25,7 +25,7 @@
 //   - how many WebSockets the app accepted. A proxy in front of the app counts them;
 //   - dialogs, and whether localStorage outlasts a reload.
 //
-// What differs between the two direct visits differs by itself, and does not count. An app
+// What differs between the two direct visits varies anyway, and does not count. An app
 // opens if it shows what it shows directly; it works if nothing else differs, but for what its
 // survey.json lists as known, with a reason. Links to another origin or a new tab are not
 // pressed.

@@ -121,7 +121,7 @@ func (v *visit) await(expression string) error {
 	return fmt.Errorf("not seen; it shows %q", said)
 }
 
-// clickOn presses an element once it is there.
+// clickOn presses an element once it is visible.
 func (v *visit) clickOn(selector string, times int) error {
 	if err := v.await(fmt.Sprintf(`all(%q).some(visible)`, selector)); err != nil {
 		return err

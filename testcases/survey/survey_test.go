@@ -101,7 +101,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// TestJudge says what differs, but for what differs by itself.
+// TestJudge says what differs, but for what varies anyway.
 func TestJudge(t *testing.T) {
 	plain := seen{Text: "a page with a clock", Sockets: 1, Storage: "kept", Controls: []control{{"a", "changed"}, {"b", "changed"}}, Errors: []string{"its own"}}
 	twice := plain

@@ -14,7 +14,7 @@ type way string
 
 const (
 	direct  way = "direct"
-	again   way = "again" // directly too, for what differs by itself
+	again   way = "again" // directly too, for what varies anyway
 	inPage  way = "page"  // through the channel
 	near    way = "listener"
 	relayed way = "relay"
@@ -145,7 +145,7 @@ func (v *visit) storage() string {
 	return kept
 }
 
-// crawl presses the first controls of the app, as they are then.
+// crawl presses the first controls of the app.
 func (v *visit) crawl(most int) []control {
 	var done []control
 	pressed := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 )
 
 // errors returns what went wrong in the app's documents since they were loaded: the
-// browser keeps it, and repeats it for whoever asks.
+// browser keeps it, and repeats it when its domains are enabled.
 func (t *tab) errors() ([]string, error) {
 	var mu sync.Mutex
 	var said []string
