@@ -113,6 +113,7 @@ var layers = []layer{
 	{"testcases/conform", "testcases testcases/demo testcases/wire canvas canvas/client session ahp/proof ahp/ws ahp", "", "plays the transcripts against a host elsewhere"},
 	{"testcases/abuse", "ahp/ws", "github.com/gorilla/websocket", "attacks a host elsewhere"},
 	{"testcases/soak", "ahp ahp/seal canvas canvas/client session", "", "a host under load for hours"},
+	{"testcases/survey", "", "github.com/chromedp/chromedp github.com/chromedp/cdproto", "web apps and extensions as canvases, compared with themselves"},
 	{"testcases/bench", "", "", "our own parts together, measured"},
 	{"testcases/demo", "canvas ahp", "", "the provider that the transcripts speak of"},
 	{"testcases/editors", "", "", "published editors as clients"},

@@ -131,6 +131,10 @@
 // are not ASCII. A form's response after a redirect that keeps its method (307, 308)
 // appears at the first address, and takes the last one once its document is read, if it
 // is HTML. An EventSource in a Worker is the native one: it ends with the service worker.
+// The theme is in attributes of <html>: React in development (next dev) reports them as a
+// mismatch with what its server rendered, and hydrates the document all the same. An app that
+// looks at its own host name sees that of the canvas: production builds of tldraw hide the
+// editor below .localhost without a license, development builds do not.
 //
 // # ws/1
 //

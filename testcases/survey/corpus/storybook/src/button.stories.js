@@ -1,0 +1,2 @@
+export default { title: "Button" };
+export const Plain = { render: () => "<button>press me</button>" };
