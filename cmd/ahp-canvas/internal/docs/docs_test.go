@@ -22,7 +22,7 @@ func program(env *term.Env) *cobra.Command {
 	ring := &cobra.Command{Use: "ring [BELL]", Short: "Ring a bell", Long: ".so \\fBnot a request\n'nor this …", Run: func(*cobra.Command, []string) {}}
 	ring.Flags().StringP("tone", "t", "low", "`height` of *the* tone")
 	root.AddCommand(Command(env, Tables{
-		Errors:  []Error{{"bell_broken", "It fell.", "Repair it: {candidates}."}, {"bell_lost", "It is gone.", ""}},
+		Errors:  []Error{{"bell_broken", "It fell.", "Repair it: {candidates}."}, {"bell_lost", "It is gone.", "Find it."}},
 		Metrics: []Metric{{"bells_total", "counter", "Bells."}},
 		Protocol: Protocol{
 			Methods:  []Method{{"ring", "client to host", []string{"bell", "tone?"}}},
@@ -44,7 +44,7 @@ func TestDocs(t *testing.T) {
 		{"docs start", term.ExitDone, "    ahp-canvas serve\n"},
 		{"docs start", term.ExitDone, "(ahp-canvas docs canvases)"},
 		{"docs commands", term.ExitDone, "- -t, --tone height: height of *the* tone (default low)\n"},
-		{"docs errors", term.ExitDone, "- bell_lost: It is gone. The message says what to do.\n"},
+		{"docs errors", term.ExitDone, "- bell_lost: It is gone. Find it.\n"},
 		{"docs metrics", term.ExitDone, "- bells_total (counter): Bells.\n"},
 		{"docs protocol", term.ExitDone, "- ring (client to host): bell, tone?\n\nChannels x-bell:\n\nThe state of a bell: tone.\n\n- bell/rung (host)\n\nError codes\n\n- -1 NoBell\n"},
 		{"docs strat", term.ExitUsage, `there is no topic "strat"; "ahp-canvas docs" lists them`},
