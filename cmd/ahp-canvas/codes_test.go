@@ -44,6 +44,9 @@ func TestEachCodeIsExplained(t *testing.T) {
 		if found[code] == "" {
 			t.Errorf("the documentation explains %q, which no source has", code)
 		}
+		if remedy := term.Remedy(code); remedy == "" || strings.Contains(remedy, "{") {
+			t.Errorf("the documentation says %q about what to do after %q", remedy, code)
+		}
 	}
 	if len(found) < 35 {
 		t.Errorf("found %d codes", len(found))

@@ -74,7 +74,7 @@ From another terminal:
 func reference() docs.Tables {
 	t := docs.Tables{Protocol: protocol()}
 	for _, code := range term.Codes() {
-		t.Errors = append(t.Errors, docs.Error{Code: code, Cause: term.Cause(code), Remedy: term.Hint(code)})
+		t.Errors = append(t.Errors, docs.Error{Code: code, Cause: term.Cause(code), Remedy: term.Remedy(code)})
 	}
 	for _, d := range append(serve.Metrics(), relay.Metrics()...) {
 		t.Metrics = append(t.Metrics, docs.Metric(d))

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +20,7 @@ type machine struct {
 }
 
 // published starts a relay of a fleet, whose NATS server does not run, and a host that
-// is registered at it, and returns what they publish.
+// is registered at it, and returns what they publish. A collector reads their traces.
 func published(t *testing.T) map[string]family {
 	m := machine{t, filepath.Join(t.TempDir(), "ahp-canvas"), t.TempDir()}
 	build := exec.Command("go", "build", "-o", m.binary, "./cmd/ahp-canvas")
@@ -29,15 +28,14 @@ func published(t *testing.T) map[string]family {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	t.Cleanup(collector.Close)
+	collector := newCollector(t)
 	tokens, key, at := filepath.Join(m.dir, "tokens.json"), filepath.Join(m.dir, "key.json"), free(t)
 	m.run("relay", "token", "--tokens", tokens, "--host", "laptop", "--out", key)
 	relayAdmin, hostAdmin := free(t), free(t)
 	url := "ws://" + at + "/"
-	m.start("relay", "--json", "--listen", at, "--tokens", tokens, "--admin", relayAdmin, "--otlp", collector.URL,
+	m.start("relay", "--json", "--listen", at, "--tokens", tokens, "--admin", relayAdmin, "--otlp", collector.url,
 		"--nats", "nats://"+free(t), "--advertise", url, "--edges", url)
-	line := m.start("serve", "--json", "--browser", "none", "--open", "board", "--state", filepath.Join(m.dir, "state"), "--listen", "127.0.0.1:0", "--admin", hostAdmin, "--otlp", collector.URL,
+	line := m.start("serve", "--json", "--browser", "none", "--open", "board", "--state", filepath.Join(m.dir, "state"), "--listen", "127.0.0.1:0", "--admin", hostAdmin, "--otlp", collector.url,
 		"--relay", url, "--relay-token-file", key)
 	var host struct{ Link string }
 	if err := json.Unmarshal(line, &host); err != nil {
@@ -48,6 +46,7 @@ func published(t *testing.T) map[string]family {
 		t.Error("the host has no exemplars")
 	}
 	m.awaitLane(key, url, relayAdmin)
+	collector.await("canvas open", "canvas invoke", "provider", "relay lane")
 	all := map[string]family{}
 	scrape(t, hostAdmin, all)
 	scrape(t, relayAdmin, all)

@@ -41,6 +41,20 @@ else
   echo "NOT DONE: rpm is not installed, so nothing read the rpm"
 fi
 (cd "$release" && sha256sum --check --quiet checksums.txt)
+# Homebrew and Scoop fetch these archives, and expect these sums.
+for manifest in "$release"/homebrew/Casks/*.rb "$release"/scoop/*.json; do
+  version=$(sed -n 's/^ *"*version"*:* "\([^"]*\)".*/\1/p' "$manifest")
+  sed -n 's/.*"*url"*:* ".*\/\([^"]*\)".*/\1/p' "$manifest" | sed "s/#{version}/$version/" >"$work/urls"
+  sed -n 's/.*\(sha256\|"hash":\) "\([0-9a-f]*\)".*/\2/p' "$manifest" | paste -d ' ' - "$work/urls" | sed 's/ /  /' >"$work/release"
+  [ -s "$work/release" ] || fail "$manifest names no archives"
+  ! grep -vxFf "$release/checksums.txt" "$work/release" >&2 || fail "$manifest names what the release does not have"
+  echo "$(basename "$manifest"): $(wc -l <"$work/release") archives"
+done
+if command -v ruby >/dev/null; then
+  ruby -c "$release"/homebrew/Casks/*.rb >/dev/null
+else
+  echo "NOT DONE: ruby is not installed, so nothing read the cask"
+fi
 listed=0
 for sbom in "$release"/*.cdx.json; do
   target=$(basename "$sbom" .cdx.json | sed 's/.*_\([a-z]*_[a-z0-9]*\)$/\1/')

@@ -3,11 +3,11 @@ package packaging
 import (
 	"encoding/json"
 	"encoding/xml"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -238,18 +238,52 @@ func TestContainerFiles(t *testing.T) {
 	}
 }
 
-// TestLaunchd checks that the property list is XML and starts serve.
+// TestLaunchd checks that the property list is one, and starts serve.
 func TestLaunchd(t *testing.T) {
 	t.Parallel()
-	list := text(t, "launchd/ahp-canvas.plist")
-	for d := xml.NewDecoder(strings.NewReader(list)); ; {
-		if _, err := d.Token(); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	var list struct {
+		XMLName xml.Name `xml:"plist"`
+		Version string   `xml:"version,attr"`
+		Value   property `xml:",any"`
 	}
-	if !strings.Contains(list, "<string>serve</string>") {
+	if err := xml.Unmarshal([]byte(text(t, "launchd/ahp-canvas.plist")), &list); err != nil {
+		t.Fatal(err)
+	}
+	if list.Version != "1.0" || list.Value.XMLName.Local != "dict" {
+		t.Errorf("version %q with a %s", list.Version, list.Value.XMLName.Local)
+	}
+	list.Value.check(t)
+	values := list.Value.Children
+	at := slices.IndexFunc(values, func(p property) bool { return p.Text == "ProgramArguments" })
+	if at < 0 || len(values[at+1].Children) != 2 || values[at+1].Children[1].Text != "serve" {
 		t.Error("it does not start serve")
+	}
+}
+
+// property is a value of a property list.
+type property struct {
+	XMLName  xml.Name
+	Text     string     `xml:",chardata"`
+	Children []property `xml:",any"`
+}
+
+// check applies the rules of Apple's document type, for the elements that launchd needs.
+func (p property) check(t *testing.T) {
+	t.Helper()
+	kind := p.XMLName.Local
+	if !slices.Contains([]string{"dict", "array", "key", "string", "integer", "true", "false"}, kind) {
+		t.Errorf("there is no element %s", kind)
+	}
+	if _, err := strconv.Atoi(p.Text); kind == "integer" && err != nil {
+		t.Error(err)
+	}
+	if kind == "dict" && len(p.Children)%2 != 0 || kind != "dict" && kind != "array" && len(p.Children) > 0 {
+		t.Errorf("%s has %d elements", kind, len(p.Children))
+	}
+	for i, child := range p.Children {
+		if isKey := child.XMLName.Local == "key"; isKey != (kind == "dict" && i%2 == 0) {
+			t.Errorf("the element %d of %s is a %s", i, kind, child.XMLName.Local)
+		}
+		child.check(t)
 	}
 }

@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +23,7 @@ func program(env *term.Env) *cobra.Command {
 	ring := &cobra.Command{Use: "ring [BELL]", Short: "Ring a bell", Long: ".so \\fBnot a request\n'nor this …", Run: func(*cobra.Command, []string) {}}
 	ring.Flags().StringP("tone", "t", "low", "`height` of *the* tone")
 	root.AddCommand(Command(env, Tables{
-		Errors:  []Error{{"bell_broken", "It fell.", "Repair it: {candidates}."}, {"bell_lost", "It is gone.", ""}},
+		Errors:  []Error{{"bell_broken", "It fell.", "Repair it: {candidates}."}, {"bell_lost", "It is gone.", "Find it."}},
 		Metrics: []Metric{{"bells_total", "counter", "Bells."}},
 		Protocol: Protocol{
 			Methods:  []Method{{"ring", "client to host", []string{"bell", "tone?"}}},
@@ -44,7 +45,7 @@ func TestDocs(t *testing.T) {
 		{"docs start", term.ExitDone, "    ahp-canvas serve\n"},
 		{"docs start", term.ExitDone, "(ahp-canvas docs canvases)"},
 		{"docs commands", term.ExitDone, "- -t, --tone height: height of *the* tone (default low)\n"},
-		{"docs errors", term.ExitDone, "- bell_lost: It is gone. The message says what to do.\n"},
+		{"docs errors", term.ExitDone, "- bell_lost: It is gone. Find it.\n"},
 		{"docs metrics", term.ExitDone, "- bells_total (counter): Bells.\n"},
 		{"docs protocol", term.ExitDone, "- ring (client to host): bell, tone?\n\nChannels x-bell:\n\nThe state of a bell: tone.\n\n- bell/rung (host)\n\nError codes\n\n- -1 NoBell\n"},
 		{"docs strat", term.ExitUsage, `there is no topic "strat"; "ahp-canvas docs" lists them`},
@@ -84,12 +85,31 @@ func TestExport(t *testing.T) {
 	for name, data := range text {
 		for _, m := range href.FindAllStringSubmatch(data, -1) {
 			file, anchor, _ := strings.Cut(m[1], "#")
+			file = cmp.Or(file, name)
 			if text[file] == "" || anchor != "" && !strings.Contains(text[file], `id="`+anchor+`"`) {
 				t.Errorf("%s: the link to %q leads nowhere", name, m[1])
 			}
 		}
 		if strings.Contains(data, "<script") || strings.Contains(data, "raw HTML omitted") {
 			t.Errorf("%s has a script or HTML in its Markdown", name)
+		}
+	}
+}
+
+// TestPicture: the floors are boxes on a page, and the headings of a page are in the list.
+func TestPicture(t *testing.T) {
+	t.Parallel()
+	b := book{newTopic("a", "# A\n\n## B `c` & *d*\n\n```floors\nx/y  on <top>\n---\nz    below\nw    beside\n```\n")}
+	page, err := b.html(b[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<li><dl>\n<dt><code>x/y</code></dt><dd>on &lt;top&gt;</dd>\n</dl></li>\n<li><dl>\n<dt><code>z</code></dt><dd>below</dd>\n<dt><code>w</code></dt><dd>beside</dd>\n</dl></li>\n</ol>",
+		`<li><a href="#b-c--d">B c &amp; d</a>`,
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("want %q in\n%s", want, page)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -28,23 +29,50 @@ type page struct {
 	Topics []link
 }
 
-type link struct{ File, Title string }
+// link is a topic in the list. Sections are the headings of the page that is shown.
+type link struct {
+	File, Title string
+	Sections    []section
+}
+
+type section struct{ ID, Title string }
 
 // html returns a topic as a whole document.
 func (b book) html(t topic) ([]byte, error) {
 	var body, out bytes.Buffer
-	if err := converter.Convert([]byte(t.markdown), &body); err != nil {
+	source := []byte(t.markdown)
+	doc := converter.Parser().Parse(text.NewReader(source))
+	if err := converter.Renderer().Render(&body, source, doc); err != nil {
 		return nil, err
 	}
 	p := page{Title: t.title, Name: t.name, Body: template.HTML(body.String())} // goldmark escapes raw HTML
 	for _, other := range b {
-		p.Topics = append(p.Topics, link{other.name + ".html", other.title})
+		l := link{File: other.name + ".html", Title: other.title}
+		if other.name == t.name {
+			l.Sections = sections(doc, source)
+		}
+		p.Topics = append(p.Topics, l)
 	}
 	err := pageTemplate.Execute(&out, p)
 	return out.Bytes(), err
 }
 
-var converter = goldmark.New(goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(toPages{}, 100))))
+// sections returns the headings below the title.
+func sections(doc ast.Node, source []byte) (all []section) {
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Level == 2 {
+			id, _ := h.AttributeString("id")
+			name, _ := id.([]byte)
+			all = append(all, section{string(name), plain((&printer{source: source}).inline(h))})
+		}
+	}
+	return all
+}
+
+var converter = goldmark.New(
+	goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(toPages{}, 100), util.Prioritized(toFloors{}, 101))),
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(drawFloors{}, 100))),
+)
 
 // topicLink is how the topics name each other, as in topic:operate#as-a-service.
 var topicLink = regexp.MustCompile(`^topic:([a-z]+)`)

@@ -26,7 +26,7 @@ type Error struct {
 	Code string
 	// Cause says what has happened.
 	Cause string
-	// Remedy says what to do; "" if the message of the failure says it.
+	// Remedy says what to do.
 	Remedy string
 }
 
@@ -109,11 +109,7 @@ func errorsPage(tables Tables) string {
 	var b strings.Builder
 	b.WriteString("# Errors\n\nA failure is printed as `code: what failed and why`. With `--json` it is one object on standard error. Exit status 1 is a failure, 2 is a command line that the program does not accept.\n\n")
 	for _, e := range tables.Errors {
-		remedy := e.Remedy
-		if remedy == "" {
-			remedy = "The message says what to do."
-		}
-		fmt.Fprintf(&b, "- `%s`: %s %s\n", e.Code, escaped(e.Cause), escaped(remedy))
+		fmt.Fprintf(&b, "- `%s`: %s %s\n", e.Code, escaped(e.Cause), escaped(e.Remedy))
 	}
 	b.WriteString("\nIf the message does not help, `ahp-canvas doctor` checks the host, the tokens, the browser and the folders.\n")
 	return b.String()

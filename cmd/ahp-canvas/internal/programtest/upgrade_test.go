@@ -1,11 +1,13 @@
 package programtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -96,4 +98,44 @@ func privateCopy(t *testing.T, from string) string {
 		t.Fatal(err)
 	}
 	return to
+}
+
+// TestDowngrade starts a host on the store of a version with a later format. It is refused
+// with the way back, nothing is changed, and a backup from before the upgrade opens. The
+// store is format 1 with another number in its manifest.
+func TestDowngrade(t *testing.T) {
+	t.Parallel()
+	m, dir := newMachine(t), filepath.Join(t.TempDir(), "state")
+	before := m.serve("--state", dir, "--browser", "none", "--open", "board")
+	copied := filepath.Join(t.TempDir(), "before-upgrade.db")
+	m.do(0, "state", "backup", copied, "--state", dir)
+	before.stop(syscall.SIGTERM)
+
+	store := filepath.Join(dir, "store.db")
+	newer, err := os.ReadFile("testdata/newer/store.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{store + "-wal", store + "-shm"} {
+		_ = os.Remove(file) // of the older store, if there is one
+	}
+	if err := os.WriteFile(store, newer, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"serve", "--browser", "none"}, {"state", "check"}} {
+		m.do(1, append(args, "--state", dir)...)
+		if !strings.Contains(m.err, "state_newer: ") || !strings.Contains(m.err, "restore a backup that this version made (ahp-canvas state restore)") {
+			t.Errorf("%q: %s", args, m.err)
+		}
+	}
+	if now, err := os.ReadFile(store); err != nil || !bytes.Equal(now, newer) {
+		t.Errorf("the newer store has changed: %v", err)
+	}
+
+	m.do(0, "state", "restore", copied, "--state", dir)
+	if kept, err := os.ReadFile(filepath.Join(dir, "replaced-1", "store.db")); err != nil || !bytes.Equal(kept, newer) {
+		t.Errorf("the newer store is not kept: %v", err)
+	}
+	m.serve("--state", dir, "--browser", "none")
+	m.do(0, "invoke", "board", "get_board")
 }

@@ -39,7 +39,7 @@ prints the object of state check, for the restored store.`, func(ctx context.Con
 		if err != nil {
 			return statedir.StoreError(err)
 		}
-		return printReport(env, "restored", r)
+		return printReport(env, "restored", r, "")
 	})
 	cmd.Flags().BoolVar(&keys, "keys", false, "also put the tokens and keys of the backup into the folder")
 	return cmd

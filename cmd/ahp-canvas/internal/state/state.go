@@ -47,7 +47,7 @@ missing.`, func(ctx context.Context, file, _ string) error {
 		if err != nil {
 			return storeError(file, err)
 		}
-		return printReport(env, "verified", r)
+		return printReport(env, "verified", r, "; "+usedBy(r))
 	})
 }
 
@@ -71,7 +71,7 @@ With --json it prints the object of state check, for the copy.`, func(ctx contex
 		if err != nil {
 			return storeError(file, err)
 		}
-		return printReport(env, "copied", r)
+		return printReport(env, "copied", r, "")
 	})
 	cmd.Flags().BoolVar(&keys, "keys", false, "also copy the host's tokens and keys, into FILE.keys")
 	return cmd
@@ -151,18 +151,23 @@ func storeError(file string, err error) error {
 	return statedir.StoreError(err)
 }
 
-func printReport(env *term.Env, word string, r sqlitestore.Report) error {
+// usedBy says which host uses a store.
+func usedBy(r sqlitestore.Report) string {
+	switch {
+	case r.PID != 0:
+		return fmt.Sprintf("the host with process id %d uses it", r.PID)
+	case !r.Closed:
+		return "its host did not close it, so the next host recovers it from the -wal file beside it"
+	}
+	return "no host uses it"
+}
+
+// printReport prints what was done with a store. more ends the line.
+func printReport(env *term.Env, word string, r sqlitestore.Report, more string) error {
 	if env.JSON {
 		return env.PrintJSON(r)
 	}
-	use := "no host uses it"
-	switch {
-	case r.PID != 0:
-		use = fmt.Sprintf("the host with process id %d uses it", r.PID)
-	case !r.Closed:
-		use = "its host did not close it, so the next host recovers it from the -wal file beside it"
-	}
-	_, err := fmt.Fprintf(env.Out, "%s: %s: %s, %s, %s; %s\n", term.Printable(r.Path), word,
-		term.Count(r.Records, "record", "records"), term.Count(int(r.Bytes), "byte", "bytes"), term.Count(int(r.Commits), "commit", "commits"), use)
+	_, err := fmt.Fprintf(env.Out, "%s: %s: %s, %s, %s%s\n", term.Printable(r.Path), word,
+		term.Count(r.Records, "record", "records"), term.Count(int(r.Bytes), "byte", "bytes"), term.Count(int(r.Commits), "commit", "commits"), more)
 	return err
 }

@@ -54,6 +54,44 @@ var causes = map[string]string{
 	"state_read_only":              "The folder or its files cannot be written.",
 }
 
+// remedies say what to do about the codes that have no hint, because the message of a failure
+// says it with its own names, or that fill names into their hint.
+var remedies = map[string]string{
+	canvas.CodeAmbiguous:          "Choose one of them with --extension.",
+	canvas.CodeReservedActionName: "Give the action another name.",
+	canvas.CodeHandlerError:       "The message is the provider's. If it is an extension or an MCP server, look into its log.",
+	canvas.CodeStoreFailed:        "Look at /healthz of --admin, or at the host's log, for the reason. Free space if the disk is full. Then repeat the change.",
+	mcp.CodeInternal:              "The host's log has the details. Please report it.",
+	mcp.CodeCanceled:              "Check the canvas before you repeat the call: it might have taken effect.",
+	CodeAmbiguousHost:             "Name one with --host. ahp-canvas hosts lists them.",
+	CodeNotStarted:                "Stop the other host, or choose another --listen or --state. The message names what is in use.",
+	CodeRelayNotStarted:           "Stop the other program, or choose another --listen. The message names what is in use.",
+	CodeRelayRefused:              "Ask the relay's operator for a new token: ahp-canvas relay token --host NAME.",
+	CodeFailed:                    "Read the message.",
+	"cases_failed":                "The report above names each case, with what was expected.",
+	"extension_not_found":         "Choose one of the names in the message.",
+	"file_exists":                 "Name another file, or remove it.",
+	"interrupted":                 "Run it again to the end. The report covers what was done.",
+	"no_terminal":                 "Run it at a terminal, without a pipe: no program may choose the PIN.",
+	"not_recordable":              "Check the address, and that a host listens there.",
+	"not_testable":                "The message names what is missing; a host needs initialize, createSession, subscribe and disposeSession.",
+	"pin_differs":                 "Nothing was changed. Run it again.",
+	"state_broken":                "Check the disk and the system's log, then ahp-canvas state check. Restart the host if it does not recover.",
+	"state_damaged":               "Restore a backup: ahp-canvas state restore FILE. It moves the damaged store away and does not delete it.",
+	"state_full":                  "Free space. A host that runs recovers without a restart.",
+	"state_newer":                 "Install the newer version again, or restore a backup that this version made: ahp-canvas state restore FILE.",
+	"state_not_found":             "Start a host once, or name the folder with --state.",
+	"state_read_only":             "Make the folder writable for your user, or choose another one with --state.",
+}
+
+// Remedy says what to do about a code.
+func Remedy(code string) string {
+	if remedy := remedies[code]; remedy != "" {
+		return remedy
+	}
+	return hints[code]
+}
+
 // Codes returns the codes of failures, sorted.
 func Codes() []string { return slices.Sorted(maps.Keys(causes)) }
 

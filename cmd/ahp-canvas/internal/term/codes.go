@@ -28,7 +28,7 @@ var hints = map[string]string{
 	canvas.CodeSessionNotFound:     "Leave out --session to use the default session.",
 	canvas.CodeAmbiguous:           "Choose one with --extension: {candidates}.",
 	canvas.CodeAlreadyOpen:         "Choose another --instance, or close the open one first.",
-	canvas.CodeInputInvalid:        `"ahp-canvas ls --json" prints the input schemas.`,
+	canvas.CodeInputInvalid:        `"ahp-canvas describe CANVAS" says what its input and its actions take.`,
 	canvas.CodeNoHandler:           `"ahp-canvas ls" lists the actions of each canvas.`,
 	canvas.CodeProviderUnavailable: "The provider of this canvas is not running. Start it, or close the canvas.",
 	canvas.CodeTimeout:             "It might still have taken effect. Check the canvas before you repeat it.",
@@ -43,8 +43,7 @@ var hints = map[string]string{
 	mcp.CodeTokenRefused:           "Give the host's agent token with --token-file or in AHP_CANVAS_TOKEN.",
 }
 
-// Hint returns what a person can do about a failure with a code, or "". What a failure fills
-// in is in braces.
+// Hint returns what a person can do about a failure with a code, or "".
 func Hint(code string) string { return hints[code] }
 
 // HintFor is Hint with the error's candidates filled in.

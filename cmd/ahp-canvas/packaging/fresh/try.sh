@@ -76,7 +76,8 @@ browser() { # a browser opens the link and connects
     echo "NOT DONE: there is no chromium, so no browser opened the page"
     return
   fi
-  near chromium --headless=new --no-sandbox --disable-gpu --user-data-dir="$work/browser" --remote-debugging-port=0 "$1" >/dev/null 2>&1 &
+  # Not by near: the background process would be a shell, and chromium would outlive it.
+  nsenter --target "$at" --net chromium --headless=new --no-sandbox --disable-gpu --user-data-dir="$work/browser" --remote-debugging-port=0 "$1" >/dev/null 2>&1 &
   shown=$!
   connected=""
   for _ in $(seq 600); do
