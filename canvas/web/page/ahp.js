@@ -4,6 +4,7 @@
 // socket if the host no longer knows this client).
 import { laneProof, provable, proven } from "./proof.js";
 import { BROKEN, NEEDED, SealedSocket, UNABLE } from "./seal.js";
+import { SAFE } from "./safe.js";
 import { parse } from "./wire.js";
 
 const ROOT = "ahp-root://";
@@ -53,7 +54,7 @@ export class Client {
 
   #url; #listener; #protocols; #seal;
   /** @type {WebSocket | SealedSocket | undefined} */ #socket;
-  /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number, socket: any }>} */ #pending = new Map();
+  /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number, socket: any, again?: any }>} socket: undefined while it waits for the next connection; again: the message that is sent there if this one ends before the answer */ #pending = new Map();
   /** @type {any[] | undefined} what is sent after a move, while nothing is sent */ #held;
   /** @type {Envelope[] | undefined} actions that arrived before the result of their handshake was handled */ #early;
   #moving = false;
@@ -141,8 +142,8 @@ export class Client {
       if (socket?.readyState !== WebSocket.OPEN) return reject(new Error("there is no connection to the host"));
       const id = ++this.#lastId;
       const timer = setTimeout(() => this.#takePending(id)?.reject(new Error("the host did not answer in time")), deadline);
-      this.#pending.set(id, { resolve, reject, timer, socket });
       const message = { id, method, params: { channel: ROOT, ...params } };
+      this.#pending.set(id, { resolve, reject, timer, socket, again: SAFE.has(method) ? message : undefined });
       if (now) this.#sendOn(socket, message);
       else this.#send(message);
     });
@@ -179,9 +180,24 @@ export class Client {
     else this.#fail(socket);
   }
 
-  /** Fails the requests that a connection has not answered. @param {any} socket */
+  /** Fails the requests that a connection has not answered, except those that the next one can repeat. @param {any} socket */
   #fail(socket) {
-    for (const [id, call] of [...this.#pending]) if (call.socket === socket) this.#takePending(id)?.reject(new Error("the connection to the host was lost before it answered: it is not known whether this was done"));
+    for (const [id, call] of [...this.#pending]) {
+      if (call.socket !== socket) continue;
+      if (call.again && this.#tries !== Infinity) call.socket = undefined;
+      else this.#takePending(id)?.reject(new Error("the connection to the host was lost before it answered: it is not known whether this was done"));
+    }
+    if (this.#ready) this.#repeat();
+  }
+
+  /** Repeats the requests that wait for a connection, once. */
+  #repeat() {
+    for (const call of this.#pending.values()) {
+      if (call.socket) continue;
+      call.socket = this.#socket;
+      this.#send(call.again);
+      call.again = undefined;
+    }
   }
 
   /** Moves to another connection, because the relay is about to end this one. @param {any} old */
@@ -220,9 +236,10 @@ export class Client {
       this.#early = []; // of the old connection from here on: the answer has them, too
       const asked = [...this.#channels];
       const r = await this.#show("reconnect", { clientId: this.clientId, lastSeenServerSeq: this.#lastSeq, subscriptions: asked }, next);
-      await this.#requestOn(old, "ping", {}, OPEN_TIMEOUT, true).catch(() => {}); // the last one: the host then ends the old connection when all on it is answered
-      // What was for this connection alone is not in a replay.
+      await this.#requestOn(old, "ping", {}, OPEN_TIMEOUT, true); // the last one: the host then ends the old connection when all on it is answered
+      // What was for this connection alone is neither in a replay nor in snapshots.
       if (r.type === "replay") r.actions = [...r.actions, ...this.#early].sort((/** @type {Envelope} */ a, /** @type {Envelope} */ b) => a.serverSeq - b.serverSeq);
+      else for (const e of this.#early) this.#apply(e);
       this.#resumed(r, asked);
     } catch {
       next.close();
@@ -268,6 +285,7 @@ export class Client {
     this.#listener.status({ state: "ready" });
     // Snapshots of this handshake can add subscriptions that it did not ask for.
     for (const channel of this.#channels) if (!asked.includes(channel)) this.subscribe(channel);
+    this.#repeat();
   }
 
   /** @param {string[]} asked @returns {Promise<boolean>} false if the host no longer knows this client */
@@ -443,6 +461,7 @@ export class Client {
   /** Stops connecting. @param {"token" | "version" | "person" | "used" | "seal" | "key" | "unable"} why @param {string} [at] */
   #refuse(why, at) {
     this.#tries = Infinity;
+    this.#fail(undefined);
     this.#listener.status({ state: "refused", why, at });
   }
 }
