@@ -253,4 +253,7 @@ var (
 
 	// ActionNotification delivers an action that the host has applied or rejected.
 	ActionNotification = NewNotification[ActionEnvelope]("action", HostToClient)
+	// Moved follows everything that the host has published on a connection from which its
+	// client has moved.
+	Moved = NewNotification[ChannelParams]("x-ahp-canvas/moved", HostToClient)
 )

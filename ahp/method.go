@@ -31,6 +31,9 @@ type MethodInfo struct {
 	Scope Scope
 	// Notification marks a method that is never answered.
 	Notification bool
+	// Safe marks a method that changes nothing. A client may repeat it when the connection
+	// ended before the answer.
+	Safe bool
 }
 
 // Method is a request with the types of its params and its result.
@@ -44,6 +47,12 @@ func NewMethod[P, R any](name string, dir Direction) Method[P, R] {
 // NewConnectionMethod declares a connection-scoped request.
 func NewConnectionMethod[P, R any](name string, dir Direction) Method[P, R] {
 	return Method[P, R]{MethodInfo{Name: name, Direction: dir, Scope: ConnectionScoped}}
+}
+
+// ChangesNothing returns the method as one that a client may repeat.
+func (m Method[P, R]) ChangesNothing() Method[P, R] {
+	m.Safe = true
+	return m
 }
 
 // Notification is a method without an answer, with the type of its params.

@@ -64,11 +64,11 @@ type AuthenticateParams struct {
 // The resource methods.
 var (
 	// ResourceRead returns a resource.
-	ResourceRead = NewConnectionMethod[ResourceReadParams, ResourceReadResult]("resourceRead", ClientToHost|HostToClient)
+	ResourceRead = NewConnectionMethod[ResourceReadParams, ResourceReadResult]("resourceRead", ClientToHost|HostToClient).ChangesNothing()
 	// ResourceRequest asks for access. This host always denies it.
 	ResourceRequest = NewConnectionMethod[ResourceURIParams, struct{}]("resourceRequest", ClientToHost|HostToClient)
 	// ResourceResolve describes a resource without returning it.
-	ResourceResolve = NewConnectionMethod[ResourceURIParams, ResourceResolveResult]("resourceResolve", ClientToHost|HostToClient)
+	ResourceResolve = NewConnectionMethod[ResourceURIParams, ResourceResolveResult]("resourceResolve", ClientToHost|HostToClient).ChangesNothing()
 	// ResourceList lists a folder. This host has none.
 	ResourceList = NewConnectionMethod[ResourceURIParams, struct{}]("resourceList", ClientToHost|HostToClient)
 	// Authenticate sends a credential for a protected resource.

@@ -25,6 +25,6 @@ func (n Notification[P]) Row() MethodRow {
 // Methods lists the methods that this package declares.
 var Methods = []MethodRow{
 	Initialize.Row(), Ping.Row(), Reconnect.Row(), Subscribe.Row(),
-	Unsubscribe.Row(), DispatchAction.Row(), ActionNotification.Row(),
+	Unsubscribe.Row(), DispatchAction.Row(), ActionNotification.Row(), Moved.Row(),
 	ResourceRead.Row(), ResourceRequest.Row(), ResourceResolve.Row(), ResourceList.Row(), Authenticate.Row(),
 }

@@ -200,7 +200,7 @@ const MaxPersonName = 40
 // go from the host to a client that provides canvases; the host answers a client that
 // sends one with error -32009 (canvas/PROTOCOL.md section 4).
 var (
-	CanvasReadResource = ahp.NewMethod[CanvasReadResourceParams, CanvasReadResourceResult]("canvasReadResource", ahp.ClientToHost)
+	CanvasReadResource = ahp.NewMethod[CanvasReadResourceParams, CanvasReadResourceResult]("canvasReadResource", ahp.ClientToHost).ChangesNothing()
 
 	CanvasOpen         = ahp.NewMethod[CanvasOpenParams, CanvasOpenResult]("canvasOpen", ahp.ClientToHost|ahp.HostToClient)
 	CanvasInvokeAction = ahp.NewMethod[CanvasInvokeActionParams, CanvasInvokeActionResult]("canvasInvokeAction", ahp.ClientToHost|ahp.HostToClient)
@@ -210,7 +210,7 @@ var (
 	// CanvasUndoClose undoes a close that the same client asked for with [MetaUndo].
 	CanvasUndoClose = ahp.NewMethod[UndoCloseParams, ahp.None]("x-ahp-canvas/undoClose", ahp.ClientToHost)
 	// CanvasHistory returns what happened in a session.
-	CanvasHistory = ahp.NewMethod[HistoryParams, HistoryResult]("x-ahp-canvas/history", ahp.ClientToHost)
+	CanvasHistory = ahp.NewMethod[HistoryParams, HistoryResult]("x-ahp-canvas/history", ahp.ClientToHost).ChangesNothing()
 	// CanvasInvite makes an invitation that a person gives to another one.
 	CanvasInvite = ahp.NewMethod[InviteParams, InviteResult]("x-ahp-canvas/invite", ahp.ClientToHost)
 	// CanvasPersonOpen opens a declared canvas for a person. The host refuses a connection of

@@ -109,7 +109,13 @@ func (s *source) addConst(pkg string, spec *ast.ValueSpec) {
 // ...)". The Go name that begins a doc comment is left out.
 func (s *source) addVar(spec *ast.ValueSpec) {
 	for i, v := range spec.Values {
-		if call, ok := v.(*ast.CallExpr); ok && len(call.Args) == 2 {
+		call, ok := v.(*ast.CallExpr)
+		if ok && len(call.Args) == 0 { // NewMethod[...](...).ChangesNothing()
+			if of, selects := call.Fun.(*ast.SelectorExpr); selects {
+				call, ok = of.X.(*ast.CallExpr)
+			}
+		}
+		if ok && len(call.Args) == 2 {
 			if name, ok := literal(call.Args[0]); ok {
 				s.methods[name] = strings.TrimPrefix(comment(spec.Doc, spec.Comment), spec.Names[i].Name+" ")
 			}

@@ -94,9 +94,9 @@ type (
 var (
 	CreateSession            = ahp.NewMethod[CreateSessionParams, ahp.None]("createSession", ahp.ClientToHost)
 	DisposeSession           = ahp.NewMethod[ahp.ChannelParams, ahp.None]("disposeSession", ahp.ClientToHost) // removes a session and everything in it
-	ListSessions             = ahp.NewConnectionMethod[ListSessionsParams, ListSessionsResult]("listSessions", ahp.ClientToHost)
-	ResolveSessionConfig     = ahp.NewConnectionMethod[ResolveSessionConfigParams, ResolveSessionConfigResult]("resolveSessionConfig", ahp.ClientToHost)
-	SessionConfigCompletions = ahp.NewConnectionMethod[SessionConfigCompletionsParams, CompletionsResult]("sessionConfigCompletions", ahp.ClientToHost)
+	ListSessions             = ahp.NewConnectionMethod[ListSessionsParams, ListSessionsResult]("listSessions", ahp.ClientToHost).ChangesNothing()
+	ResolveSessionConfig     = ahp.NewConnectionMethod[ResolveSessionConfigParams, ResolveSessionConfigResult]("resolveSessionConfig", ahp.ClientToHost).ChangesNothing()
+	SessionConfigCompletions = ahp.NewConnectionMethod[SessionConfigCompletionsParams, CompletionsResult]("sessionConfigCompletions", ahp.ClientToHost).ChangesNothing()
 
 	SessionAdded          = ahp.NewNotification[SessionAddedParams]("root/sessionAdded", ahp.HostToClient)
 	SessionRemoved        = ahp.NewNotification[SessionRemovedParams]("root/sessionRemoved", ahp.HostToClient)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/ahp-canvas/ahp-canvas/ahp/ws"
 	"github.com/ahp-canvas/ahp-canvas/canvas"
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/session"
 	"github.com/ahp-canvas/ahp-canvas/testcases"
 )
 
@@ -138,17 +140,24 @@ func (c *goClient) Do(ctx context.Context, what string) error {
 	return nil
 }
 
+// connect connects with the client id and the subscriptions in args.
+func (c *goClient) connect(ctx context.Context, args string, opts client.Options) error {
+	words := strings.Fields(args)
+	opts.ClientID, opts.Subscriptions, opts.Token, opts.NetDial = words[0], words[1:], clientToken, c.dial
+	made, err := client.Dial(ctx, "ws://"+clientAddress+"/ahp", opts)
+	if err == nil {
+		c.client = made
+	}
+	return err
+}
+
 // verbs are the commands of "client" lines.
 var verbs = map[string]func(context.Context, *goClient, string) error{
 	"connect": func(ctx context.Context, c *goClient, args string) error {
-		words := strings.Fields(args)
-		made, err := client.Dial(ctx, "ws://"+clientAddress+"/ahp", client.Options{
-			ClientID: words[0], Subscriptions: words[1:], Token: clientToken, NetDial: c.dial,
-		})
-		if err == nil {
-			c.client = made
-		}
-		return err
+		return c.connect(ctx, args, client.Options{})
+	},
+	"connect-moving": func(ctx context.Context, c *goClient, args string) error {
+		return c.connect(ctx, args, client.Options{Backoff: client.NewBackoff()})
 	},
 	"reconnect": func(ctx context.Context, c *goClient, _ string) error { return c.client.Reconnect(ctx) },
 	"unsubscribe": func(_ context.Context, c *goClient, uri string) error {
@@ -169,7 +178,9 @@ var verbs = map[string]func(context.Context, *goClient, string) error{
 	},
 	"call": func(ctx context.Context, c *goClient, args string) error {
 		method, params, _ := strings.Cut(args, " ")
-		_, err := client.Call(ctx, c.client, ahp.NewMethod[json.RawMessage, json.RawMessage](method, ahp.ClientToHost), json.RawMessage(params))
+		m := ahp.NewMethod[json.RawMessage, json.RawMessage](method, ahp.ClientToHost)
+		m.Safe = slices.ContainsFunc(slices.Concat(ahp.Methods, session.Methods, canvas.Methods), func(r ahp.MethodRow) bool { return r.Name == method && r.Safe })
+		_, err := client.Call(ctx, c.client, m, json.RawMessage(params))
 		return err
 	},
 	"provide": func(ctx context.Context, c *goClient, args string) error {

@@ -56,7 +56,7 @@ var (
 		"root/agentsChanged": refused, "root/activeSessionsChanged": refused | unprompted, "root/terminalsChanged": refused,
 		"canvas/updated": refused | unprompted, "canvas/closeRequested": both, "canvas/message": both | unprompted,
 	}
-	notificationRows = []string{"action", "root/sessionAdded", "root/sessionRemoved", "root/sessionSummaryChanged"}
+	notificationRows = []string{"action", "x-ahp-canvas/moved", "root/sessionAdded", "root/sessionRemoved", "root/sessionSummaryChanged"}
 	canvasCodeRows   = []string{
 		"canvas_not_found", "canvas_instance_not_found", "canvas_session_not_found", "canvas_ambiguous", "canvas_already_open", "canvas_input_invalid",
 		"canvas_action_no_handler", "canvas_provider_unavailable", "canvas_handler_error", "canvas_timeout", "canvas_limit_exceeded",

@@ -125,6 +125,8 @@ func (r *reconnector) giveUp(err error) (over bool) {
 	}
 	given := &GivenUp{Err: fmt.Errorf("reconnect: %w", err)}
 	r.c.link.cause = given
+	close(r.c.next)
+	r.c.next = make(chan struct{})
 	r.c.feed.watches.endAll(given)
 	return true
 }

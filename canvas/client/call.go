@@ -11,15 +11,14 @@ import (
 
 // Call sends a request and waits for its result. An error of the host is an
 // *[ahp.Error] in the chain. If the connection ends, the call fails at once with a
-// [*Closed] and is not repeated.
-func Call[P, R any](ctx context.Context, c *Client, m ahp.Method[P, R], params P) (R, error) {
-	var result R
-	l, err := c.takeLink(ctx, m.Name)
-	if err != nil {
-		return result, err
-	}
-	defer c.giveLink(l)
-	return call(ctx, l, m, params)
+// [*Closed]. With Options.Backoff, a method that changes nothing is sent once more on the
+// next connection, within Options.Timeout of the call.
+func Call[P, R any](ctx context.Context, c *Client, m ahp.Method[P, R], params P) (result R, err error) {
+	err = c.onLink(ctx, m.MethodInfo, func(ctx context.Context, l *link) (err error) {
+		result, err = call(ctx, l, m, params)
+		return err
+	})
+	return result, err
 }
 
 func call[P, R any](ctx context.Context, l *link, m ahp.Method[P, R], params P) (R, error) {

@@ -30,6 +30,7 @@ type Client struct {
 	mu      sync.Mutex
 	closed  bool
 	link    *link         // the newest connection that was opened; never nil after Dial
+	next    chan struct{} // closed when the client has another connection, or gives up
 	held    chan struct{} // while the client moves to another connection, nothing is sent; closed then, and nil
 	version string
 	secret  string // that a new connection shows to be this client
@@ -42,7 +43,7 @@ type Client struct {
 // the versions, the error is an *[ahp.Error]; if it rejects the token, a
 // *ws.HandshakeError.
 func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
-	c := &Client{opts: opts.withDefaults(), opened: rand.Text()}
+	c := &Client{opts: opts.withDefaults(), opened: rand.Text(), next: make(chan struct{})}
 	if c.opts.Verifier == nil {
 		c.opts.Verifier = proof.NewVerifier(url, c.opts.Token, c.opts.NetDial)
 	}

@@ -103,7 +103,7 @@ func (k *connector) dial(ctx context.Context) (*link, error) {
 			return nil, fmt.Errorf("seal: %w", err)
 		}
 	}
-	l := &link{c: k.c, ended: make(chan struct{}), over: make(chan struct{})}
+	l := &link{c: k.c, ended: make(chan struct{}), moved: make(chan struct{}), over: make(chan struct{})}
 	l.peer = peer.New(conn, l, k.c.opts.peer())
 	l.peer.Start()
 	return l, nil
@@ -117,9 +117,10 @@ const moveTime = 10 * time.Second
 
 // move moves the client from a connection that is about to end to another one. It opens that
 // first. Then nothing is sent for two round trips: the client waits until the host has handled
-// what was sent, and resumes on the new connection. Calls that wait for their answer keep the
-// old one, which ends with the last of them. If the new connection cannot be opened, the client
-// stays; if it then fails, the client reconnects as from a lost one.
+// what was sent, and resumes on the new connection. It handles what the host publishes on the old
+// one to the end. Calls that wait for their answer keep that one, which ends with the last of
+// them. If the new connection cannot be opened, the client stays; if it or the old one then
+// fails, the client reconnects as from a lost one.
 func (k *connector) move(l *link) {
 	b := NewBackoff()
 	for moved := false; !moved; {
@@ -177,9 +178,6 @@ func (k *connector) moveOnce(l *link) (moved bool, err error) {
 	if !l.left {
 		l.holding = false
 		c.feed.dispatches.release(l)
-	}
-	if err != nil && l.left && l.cause != nil && c.link == l {
-		c.feed.dispatches.failAll(l.cause)
 	}
 	if c.held != nil {
 		close(c.held)

@@ -30,16 +30,13 @@ type Content struct {
 // with canvas.CanvasReadResource.
 func (c *Client) ReadResource(ctx context.Context, channel, uri string) (Content, error) {
 	method := canvas.CanvasReadResource.Name
-	l, err := c.takeLink(ctx, method)
+	var raw ahp.Value
+	var payload []byte
+	err := c.onLink(ctx, canvas.CanvasReadResource.MethodInfo, func(ctx context.Context, l *link) (err error) {
+		raw, payload, err = l.peer.CallPayload(ctx, method, canvas.CanvasReadResourceParams{Channel: channel, URI: uri}, payloadOfContent)
+		return named(method, err)
+	})
 	if err != nil {
-		return Content{}, err
-	}
-	defer c.giveLink(l)
-	raw, payload, err := l.peer.CallPayload(ctx, method, canvas.CanvasReadResourceParams{Channel: channel, URI: uri}, payloadOfContent)
-	switch {
-	case err != nil && refused(err):
-		return Content{}, fmt.Errorf("call %s: %w", method, err)
-	case err != nil:
 		return Content{}, err
 	}
 	content, err := decodeContent(raw, payload)

@@ -32,9 +32,10 @@
 // # Lost connections
 //
 // Calls and dispatches in flight fail at once and are never repeated: the host may
-// have executed them, and the mirror shows it after a resume. The mirror and the
-// watches stay. Everything else fails until [Client.Reconnect] has resumed. The
-// host then does one of the following:
+// have executed them, and the mirror shows it after a resume. Only calls of methods that
+// change nothing (ahp.MethodInfo.Safe) wait for the next connection and are sent again there,
+// once, if the client has Options.Backoff. The mirror and the watches stay. Everything else
+// fails until [Client.Reconnect] has resumed. The host then does one of the following:
 //
 //   - It replays what the client missed. Watches receive it as if the connection
 //     had not been lost.
@@ -46,8 +47,9 @@
 //
 // A relay that is about to stop lets a client with Options.Backoff move (ahp/PROTOCOL.md
 // section 2h): it opens another connection, resumes there, and keeps the old one until what
-// was asked on it is answered. Nothing fails or is repeated; calls and dispatches of that
-// moment are sent a little later.
+// was asked on it is answered. Nothing fails, is lost or is repeated; calls and dispatches of
+// that moment are sent a little later. If one of the two connections fails meanwhile, the
+// client reconnects.
 //
 // With Options.Backoff, the client calls Reconnect automatically, after a wait that
 // grows with each failure. With [NewBackoff] the wait is about half of the time that

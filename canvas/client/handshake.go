@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"maps"
+	"slices"
+	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
 )
@@ -25,9 +27,6 @@ type handshake struct {
 func (h *handshake) run(ctx context.Context) error {
 	h.c.mu.Lock()
 	seen, secret := h.c.feed.mirror.seen, h.c.secret
-	if h.from != nil {
-		h.from.left = true // what it still delivers is in the replay
-	}
 	h.c.mu.Unlock()
 	if h.from != nil && seen == 0 {
 		return errCannotMove
@@ -41,7 +40,7 @@ func (h *handshake) run(ctx context.Context) error {
 			}, func(result ahp.ReconnectResult) error {
 				answered = true
 				if h.from != nil {
-					return h.resumed(result) // the host could call the client all the time
+					return h.moved(ctx, result) // the host could call the client all the time
 				}
 				return h.finish(h.resumed(result))
 			})
@@ -127,6 +126,24 @@ func (h *handshake) initialized(result ahp.InitializeResult) error {
 	return nil
 }
 
+// moved handles the result of reconnect after everything that the host has published on the
+// connection from which the client moves: what was for that connection alone is in no replay.
+// Until then the new one waits.
+func (h *handshake) moved(ctx context.Context, result ahp.ReconnectResult) error {
+	late := time.NewTimer(moveTime)
+	defer late.Stop()
+	select {
+	case <-h.from.moved:
+		return h.resumed(result)
+	case <-h.from.ended:
+		return errors.New("the connection ended before everything on it had arrived")
+	case <-late.C:
+		return errors.New("not everything on the old connection arrived in time")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // resumed handles the result of reconnect: a replay, or snapshots.
 func (h *handshake) resumed(result ahp.ReconnectResult) error {
 	if result.Type == ahp.ReconnectReplay {
@@ -154,6 +171,10 @@ func (h *handshake) replayed(result ahp.ReconnectResult) error {
 	}
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
+	if h.from != nil { // which has delivered most of it
+		last := h.c.feed.mirror.last
+		envelopes = slices.DeleteFunc(envelopes, func(e envelope) bool { return e.ServerSeq <= last })
+	}
 	if err := h.c.feed.replay(envelopes, result.Missing); err != nil {
 		return err
 	}
@@ -165,7 +186,12 @@ func (h *handshake) replayed(result ahp.ReconnectResult) error {
 // the handshake for which Unsubscribe was called meanwhile. It is called under the
 // client's mutex.
 func (h *handshake) use() {
+	if h.from != nil {
+		h.from.left = true
+	}
 	h.c.link = h.link
+	close(h.c.next)
+	h.c.next = make(chan struct{})
 	h.c.feed.dispatches.release(h.link)
 	for _, uri := range h.uris {
 		if h.c.feed.mirror.channels[uri] == nil {

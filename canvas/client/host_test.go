@@ -104,6 +104,7 @@ type testHost struct {
 	canvases *engine.Engine
 	server   *server.Server
 	stop     func()
+	drains   chan func(func(moves bool)) // one of each connection
 }
 
 func newHost(t testing.TB, opts channels.Options) *testHost {
@@ -116,6 +117,7 @@ func newHost(t testing.TB, opts channels.Options) *testHost {
 // start assembles a host with two sessions and a note canvas; stop ends it.
 func (h *testHost) start(opts channels.Options) {
 	h.t.Helper()
+	h.drains = make(chan func(func(moves bool)), 10_000)
 	h.log = channels.New(opts)
 	h.canvases = engine.New(engine.Options{Log: h.log, Caller: caller{h}})
 	h.sessions = session.New(session.Options{Log: h.log, Prepare: h.canvases.Prepare, Vet: h.canvases.Clients.Vet, After: h.canvases.Clients.Fold, BeforeDispose: h.canvases.CloseSession})
@@ -139,7 +141,9 @@ func (h *testHost) start(opts channels.Options) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	unlisten := h.net.listen(h.t, func(c *ws.Conn) { srv.Serve(c, ws.Grant{}) })
+	unlisten := h.net.listen(h.t, func(c *ws.Conn) {
+		srv.ServeLane(c, ws.Grant{}, nil, func(drain func(func(moves bool))) { h.drains <- drain })
+	})
 	h.stop = sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

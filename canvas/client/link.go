@@ -22,6 +22,7 @@ type link struct {
 
 	holding     bool          // the client moves away: nothing is sent but a ping
 	left        bool          // the client has moved away: only requests and answers are handled
+	moved       chan struct{} // closed when the host has published everything here; the client has moved
 	calls       int           // with takeLink
 	unused      chan struct{} // closed when there are no calls; nil if nothing waits for that
 	subscribing int           // calls of Subscribe
@@ -82,13 +83,17 @@ func (l *link) handleNotice(req *peer.Request) {
 	_ = req.Decode(&p) // a notification without a channel is valid too
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
-	if l.current() && req.Method == ahp.MethodMove {
+	switch {
+	case !l.current():
+	case req.Method == ahp.MethodMove:
 		if l.c.opts.Backoff != nil && !l.c.closed {
 			l.c.work.Go(func() { l.c.connector.move(l) })
 		}
-		return
-	}
-	if l.current() {
+	case req.Method == ahp.Moved.Name:
+		if l.holding && !isClosed(l.moved) {
+			close(l.moved)
+		}
+	default:
 		l.c.feed.publish(Event{Kind: EventNotice, Channel: p.Channel, Type: req.Method, Raw: req.Params, size: len(req.Params)})
 	}
 }
@@ -117,13 +122,22 @@ func (l *link) Closed(err error) {
 	if l.broken != nil {
 		l.cause = l.broken
 	}
-	if l.c.link == l && (!l.left || l.c.held == nil) { // otherwise the move ends first
+	if l.c.link == l {
 		if l.broken != nil {
 			l.c.feed.mirror.restart(0) // the mirror must not be resumed from
 		}
 		l.c.feed.dispatches.failAll(l.cause)
 	}
 	close(l.ended)
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
 }
 
 func (l *link) unsubscribe(uri string) {

@@ -47,10 +47,12 @@ func (c *conn) askToMove() {
 }
 
 // leave begins the end of a connection whose client has another one. It is kept until nothing
-// on it waits for an answer.
+// on it waits for an answer. Its channels are the other one's: what it still has to publish is
+// queued.
 func (c *conn) leave() {
 	c.moving.mu.Lock()
 	defer c.moving.mu.Unlock()
+	_ = c.peer.Notify(ahp.Moved.Name, ahp.ChannelParams{Channel: ahp.RootURI}) // encoding it cannot fail
 	c.moving.left.Store(true)
 	c.moving.late = time.AfterFunc(movedFor, c.closeMoved)
 }

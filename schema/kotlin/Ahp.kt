@@ -774,6 +774,22 @@ data class CanvasMessageAction(override val json: JsonObject) : View, CanvasActi
 }
 
 /**
+ * x-ahp-canvas/moved, host to client. Follows everything that the host has published on a
+ * connection from which its client has moved.
+ */
+data class CanvasMovedNotification(override val json: JsonObject) : View, HostNotification {
+    val params: ChannelParams get() = json.getValue("params").let { ChannelParams(it.jsonObject) }
+
+    companion object {
+        fun of(params: ChannelParams) = CanvasMovedNotification(buildJsonObject {
+            put("jsonrpc", JsonPrimitive("2.0"))
+            put("method", JsonPrimitive("x-ahp-canvas/moved"))
+            put("params", params.json)
+        })
+    }
+}
+
+/**
  * CanvasOpenParams asks a client provider to open a canvas (the Canvas proposal (#297),
  * section 5).
  */
@@ -1883,6 +1899,7 @@ data class UnknownHostNotification(override val json: JsonObject) : HostNotifica
 
 fun readHostNotification(json: JsonObject): HostNotification = when (json.getValue("method").jsonPrimitive.content) {
     "action" -> ActionNotification(json)
+    "x-ahp-canvas/moved" -> CanvasMovedNotification(json)
     "root/sessionAdded" -> RootSessionAddedNotification(json)
     "root/sessionRemoved" -> RootSessionRemovedNotification(json)
     "root/sessionSummaryChanged" -> RootSessionSummaryChangedNotification(json)

@@ -279,6 +279,7 @@ literal!(IsUnsubscribe: str = "unsubscribe");
 literal!(IsXAhpCanvasDirect: str = "x-ahp-canvas/direct");
 literal!(IsXAhpCanvasHistory: str = "x-ahp-canvas/history");
 literal!(IsXAhpCanvasInvite: str = "x-ahp-canvas/invite");
+literal!(IsXAhpCanvasMoved: str = "x-ahp-canvas/moved");
 literal!(IsXAhpCanvasPeople: str = "x-ahp-canvas/people");
 literal!(IsXAhpCanvasPersonOpen: str = "x-ahp-canvas/personOpen");
 literal!(IsXAhpCanvasSetPrivate: str = "x-ahp-canvas/setPrivate");
@@ -909,6 +910,22 @@ pub struct CanvasMessageAction {
 object!(CanvasMessageAction {
     required r#type "type",
     required payload "payload",
+});
+
+/// x-ahp-canvas/moved, host to client. Follows everything that the host has published on a
+/// connection from which its client has moved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CanvasMovedNotification {
+    pub jsonrpc: Is20,
+    pub method: IsXAhpCanvasMoved,
+    pub params: ChannelParams,
+    /// Members that this version does not know.
+    pub extra: Map<String, Value>,
+}
+object!(CanvasMovedNotification {
+    required jsonrpc "jsonrpc",
+    required method "method",
+    required params "params",
 });
 
 /// CanvasOpenParams asks a client provider to open a canvas (the Canvas proposal (#297),
@@ -1785,13 +1802,14 @@ object!(HostErrorResponse {
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostNotification {
     ActionNotification(Box<ActionNotification>),
+    CanvasMovedNotification(Box<CanvasMovedNotification>),
     RootSessionAddedNotification(Box<RootSessionAddedNotification>),
     RootSessionRemovedNotification(Box<RootSessionRemovedNotification>),
     RootSessionSummaryChangedNotification(Box<RootSessionSummaryChangedNotification>),
     /// A value with a tag that this version does not know.
     Unknown(Value),
 }
-tagged!(HostNotification, "method", { ActionNotification = "action", RootSessionAddedNotification = "root/sessionAdded", RootSessionRemovedNotification = "root/sessionRemoved", RootSessionSummaryChangedNotification = "root/sessionSummaryChanged", });
+tagged!(HostNotification, "method", { ActionNotification = "action", CanvasMovedNotification = "x-ahp-canvas/moved", RootSessionAddedNotification = "root/sessionAdded", RootSessionRemovedNotification = "root/sessionRemoved", RootSessionSummaryChangedNotification = "root/sessionSummaryChanged", });
 
 /// A message from a host to a client, identified by its method.
 #[derive(Clone, Debug, PartialEq)]

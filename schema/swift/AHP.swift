@@ -892,6 +892,18 @@ public struct CanvasMessageAction: AHPView {
     }
 }
 
+/// x-ahp-canvas/moved, host to client. Follows everything that the host has published on a
+/// connection from which its client has moved.
+public struct CanvasMovedNotification: AHPView {
+    public var members: [String: JSON]
+    public init(members: [String: JSON] = ["jsonrpc": JSON.string("2.0"), "method": JSON.string("x-ahp-canvas/moved")]) { self.members = members }
+
+    public var params: ChannelParams? {
+        get { members["params"].flatMap { $0.object.map(ChannelParams.init(members:)) } }
+        set { members["params"] = newValue.map { JSON.object($0.members) } }
+    }
+}
+
 /// CanvasOpenParams asks a client provider to open a canvas (the Canvas proposal (#297),
 /// section 5).
 public struct CanvasOpenParams: AHPView {
@@ -2064,6 +2076,7 @@ public struct HostErrorResponse: AHPView {
 /// A message from a host to a client, identified by its method.
 public enum HostNotification: AHPView {
     case actionNotification(ActionNotification)
+    case canvasMovedNotification(CanvasMovedNotification)
     case rootSessionAddedNotification(RootSessionAddedNotification)
     case rootSessionRemovedNotification(RootSessionRemovedNotification)
     case rootSessionSummaryChangedNotification(RootSessionSummaryChangedNotification)
@@ -2073,6 +2086,7 @@ public enum HostNotification: AHPView {
     public init(members: [String: JSON]) {
         switch members["method"] {
         case JSON.string("action"): self = .actionNotification(ActionNotification(members: members))
+        case JSON.string("x-ahp-canvas/moved"): self = .canvasMovedNotification(CanvasMovedNotification(members: members))
         case JSON.string("root/sessionAdded"): self = .rootSessionAddedNotification(RootSessionAddedNotification(members: members))
         case JSON.string("root/sessionRemoved"): self = .rootSessionRemovedNotification(RootSessionRemovedNotification(members: members))
         case JSON.string("root/sessionSummaryChanged"): self = .rootSessionSummaryChangedNotification(RootSessionSummaryChangedNotification(members: members))
@@ -2083,6 +2097,7 @@ public enum HostNotification: AHPView {
     public var members: [String: JSON] {
         switch self {
         case .actionNotification(let v): return v.members
+        case .canvasMovedNotification(let v): return v.members
         case .rootSessionAddedNotification(let v): return v.members
         case .rootSessionRemovedNotification(let v): return v.members
         case .rootSessionSummaryChangedNotification(let v): return v.members

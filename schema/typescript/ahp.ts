@@ -91,6 +91,7 @@ export type HostError =
  */
 export type HostNotification =
   | ActionNotification
+  | CanvasMovedNotification
   | RootSessionAddedNotification
   | RootSessionRemovedNotification
   | RootSessionSummaryChangedNotification;
@@ -741,6 +742,25 @@ export interface CanvasInvokeActionResult {
   [k: string]: unknown;
 }
 /**
+ * x-ahp-canvas/moved, host to client. Follows everything that the host has published on a connection from which its client has moved.
+ */
+export interface CanvasMovedNotification {
+  jsonrpc: "2.0";
+  method: "x-ahp-canvas/moved";
+  params: ChannelParams;
+  [k: string]: unknown;
+}
+/**
+ * ChannelParams is the params of methods that need only their channel.
+ */
+export interface ChannelParams {
+  /**
+   * channel is the channel's URI.
+   */
+  channel: string;
+  [k: string]: unknown;
+}
+/**
  * CanvasOpenParams asks a client provider to open a canvas (the Canvas proposal (#297), section 5).
  */
 export interface CanvasOpenParams {
@@ -1142,16 +1162,6 @@ export interface CanvasUndoCloseResponse {
   jsonrpc: "2.0";
   id: RequestId;
   result: null;
-  [k: string]: unknown;
-}
-/**
- * ChannelParams is the params of methods that need only their channel.
- */
-export interface ChannelParams {
-  /**
-   * channel is the channel's URI.
-   */
-  channel: string;
   [k: string]: unknown;
 }
 /**

@@ -144,7 +144,10 @@ export class Client {
   /** @param {any} socket @param {boolean} opened @param {number} code @param {boolean} again */
   #ended(socket, opened, code, again) {
     if (this.#socket === socket) this.#lost(opened, code, again);
-    else this.#calls.fail(socket);
+    else {
+      this.#calls.fail(socket);
+      if (this.#ready) this.#calls.repeat(this.#socket);
+    }
   }
 
   /** Moves to another connection, because the relay is about to end this one. @param {any} old */
@@ -183,7 +186,7 @@ export class Client {
       this.#bookmark.hold(); // what the old connection delivers from here on: the answer has it, too
       const asked = this.#bookmark.channels;
       const r = await this.#handshake.reconnect(next, this.#bookmark.lastSeq, asked, true);
-      await this.#calls.request(old, "ping", {}, OPEN_TIMEOUT, true).catch(() => {}); // the last one: the host then ends the old connection when all on it is answered
+      await this.#calls.request(old, "ping", {}, OPEN_TIMEOUT, true); // the last one: the host then ends the old connection when all on it is answered
       this.#bookmark.resumed(r, asked, true);
     } catch {
       next.close();
@@ -216,6 +219,7 @@ export class Client {
     this.#listener.status({ state: "ready" });
     // Snapshots of this handshake can add subscriptions that it did not ask for.
     for (const channel of this.#bookmark.channels) if (!asked.includes(channel)) this.subscribe(channel);
+    this.#calls.repeat(this.#socket);
   }
 
   /** @param {string[]} asked @returns {Promise<boolean>} false if the host no longer knows this client */
@@ -260,7 +264,7 @@ export class Client {
   async #lost(opened, code, again) {
     this.#ready = false;
     this.#calls.discard();
-    this.#calls.fail(this.#socket);
+    this.#calls.fail(this.#socket, this.#tries !== Infinity);
     if (this.#tries === Infinity) return;
     if (code === UNABLE) return this.#refuse("unable");
     if (code === NEEDED && !this.#seal) return this.#refuse("key");
@@ -281,6 +285,7 @@ export class Client {
   /** Stops connecting. @param {"token" | "version" | "person" | "used" | "seal" | "key" | "unable"} why @param {string} [at] */
   #refuse(why, at) {
     this.#tries = Infinity;
+    this.#calls.fail(undefined, false);
     this.#listener.status({ state: "refused", why, at });
   }
 }

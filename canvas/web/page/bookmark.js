@@ -53,10 +53,14 @@ export class Bookmark {
     this.#applySnapshots(r.snapshots, asked);
   }
 
-  /** Applies a result of reconnect. @param {any} r @param {string[]} asked @param {boolean} [moved] whether the actions that were kept came by the connection that the client leaves: those for it alone are not in a replay */
+  /** Applies a result of reconnect. @param {any} r @param {string[]} asked @param {boolean} [moved] whether the actions that were kept came by the connection that the client leaves: those for it alone are neither in a replay nor in snapshots */
   resumed(r, asked, moved = false) {
-    if (r.type !== "replay") return this.#applySnapshots(r.snapshots, asked);
-    const actions = moved ? [...r.actions, ...(this.#early ?? [])].sort((/** @type {Envelope} */ a, /** @type {Envelope} */ b) => a.serverSeq - b.serverSeq) : r.actions;
+    const early = moved ? this.#early ?? [] : [];
+    if (r.type !== "replay") {
+      for (const envelope of early) this.#apply(envelope);
+      return this.#applySnapshots(r.snapshots, asked);
+    }
+    const actions = moved ? [...r.actions, ...early].sort((/** @type {Envelope} */ a, /** @type {Envelope} */ b) => a.serverSeq - b.serverSeq) : r.actions;
     for (const envelope of actions) this.#apply(envelope);
     for (const channel of r.missing) this.drop(channel);
   }

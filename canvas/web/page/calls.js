@@ -1,6 +1,8 @@
 // @ts-check
 // JSON-RPC requests of an AHP client over its WebSockets: their answers, their time, and
-// what waits while the client moves from one connection to another.
+// what waits while the client moves from one connection to another. Requests that change
+// nothing are sent once more if their connection is lost.
+import { SAFE } from "./safe.js";
 
 const TIMEOUT = 35_000; // ms for a response
 const ROOT = "ahp-root://";
@@ -19,7 +21,7 @@ export class RPCError extends Error {
 /** @typedef {WebSocket | import("./seal.js").SealedSocket | undefined} Socket */
 
 export class Calls {
-  /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number, socket: Socket }>} */ #pending = new Map();
+  /** @type {Map<number, { resolve: (v: any) => void, reject: (e: Error) => void, timer: number, socket: Socket, again?: any }>} socket: undefined while it waits for the next connection; again: the message that is sent there if this one ends before the answer */ #pending = new Map();
   /** @type {any[] | undefined} what is sent after a move, while nothing is sent */ #held;
   #lastId = 0;
 
@@ -29,8 +31,8 @@ export class Calls {
       if (socket?.readyState !== WebSocket.OPEN) return reject(new Error("there is no connection to the host"));
       const id = ++this.#lastId;
       const timer = setTimeout(() => this.#take(id)?.reject(new Error("the host did not answer in time")), deadline);
-      this.#pending.set(id, { resolve, reject, timer, socket });
       const message = { id, method, params: { channel: ROOT, ...params } };
+      this.#pending.set(id, { resolve, reject, timer, socket, again: SAFE.has(method) ? message : undefined });
       if (now) this.sendNow(socket, message);
       else this.send(socket, message);
     });
@@ -43,9 +45,23 @@ export class Calls {
     else call?.resolve(m.result);
   }
 
-  /** Fails the requests that a connection has not answered. @param {Socket} socket */
-  fail(socket) {
-    for (const [id, call] of [...this.#pending]) if (call.socket === socket) this.#take(id)?.reject(new Error(LOST));
+  /** Fails the requests that a connection has not answered; those that may be repeated wait for repeat. @param {Socket} socket @param {boolean} [more] whether there will be another connection */
+  fail(socket, more = true) {
+    for (const [id, call] of [...this.#pending]) {
+      if (call.socket !== socket) continue;
+      if (call.again && more) call.socket = undefined;
+      else this.#take(id)?.reject(new Error(LOST));
+    }
+  }
+
+  /** Sends the requests that wait for a connection, once. @param {Socket} socket */
+  repeat(socket) {
+    for (const call of this.#pending.values()) {
+      if (call.socket) continue;
+      call.socket = socket;
+      this.send(socket, call.again);
+      call.again = undefined;
+    }
   }
 
   /** Sends nothing from now on, but what is sent with sendNow. */

@@ -165,7 +165,6 @@ func TestFleetRestartsUnderAPage(t *testing.T) {
 	args := []string{"--state", "memory", "--relay", "ws://localhost:" + port + "/", "--relay-token-file", file, "--log-level", "info"}
 	s := f.m.serve(args...)
 	s.errs.await(t, "registered with the relay")
-	f.m.do(0, "open", "board")
 	tab := webtest.Start(t).Open(t, s.Link)
 	inner := tab.Frames(t, 1, webtest.ContentFrame)[0]
 	const board = `document.querySelector("iframe").contentDocument`
@@ -173,7 +172,7 @@ func TestFleetRestartsUnderAPage(t *testing.T) {
 	webtest.Eval[any](t, tab, `void (window.states = new Set(), setInterval(() => states.add(document.body.dataset.connection), 5))`)
 	webtest.Eval[any](t, inner, `void (async () => {
 		const d = `+board+`, until = (f) => new Promise((done) => { const t = setInterval(() => { if (f()) { clearInterval(t); done(); } }, 2); });
-		window.added = 0, window.limit = 25;
+		window.added = 0, window.limit = 120;
 		d.querySelector(".add").click();
 		await until(() => d.querySelector("form input, form textarea"));
 		while (!window.enough) {
@@ -182,30 +181,26 @@ func TestFleetRestartsUnderAPage(t *testing.T) {
 			d.querySelector("form").requestSubmit();
 			await until(() => field.value === "");
 			added++;
-			await new Promise((done) => setTimeout(done, 30));
 			await until(() => added < limit || window.enough);
 		}
 		window.enough = "done";
 	})()`)
 	cards := func() int { return webtest.Eval[int](t, inner, `window.added`) }
 	for i, e := range f.edges {
-		before := cards() // few enough altogether that get_board lists them all
-		inner.Wait(t, fmt.Sprintf(`window.limit = %d + 25, window.added > %[1]d + 5`, before))
+		before := cards() // a board holds at most 500
+		inner.Wait(t, fmt.Sprintf(`window.limit = %d + 120, window.added > %[1]d + 5`, before))
 		if code := e.stop(); code != 0 {
 			t.Errorf("edge %d ended with %d:\n%s", i, code, e.errs)
 		}
 		f.restart(t, i)
 	}
-	inner.Wait(t, fmt.Sprintf(`window.limit = %d + 25, window.added > %[1]d + 5`, cards()))
+	inner.Wait(t, fmt.Sprintf(`window.limit = %d + 120, window.added > %[1]d + 5`, cards()))
 	inner.Wait(t, `window.enough ||= true, window.enough === "done"`)
 	if states := webtest.Eval[[]string](t, tab, `[...states]`); len(states) != 1 || states[0] != "ready" {
 		t.Errorf("the page's connection was %q", states)
 	}
 	board1 := f.m.do(0, "invoke", "board", "get_board")
 	n := cards()
-	if n > 110 || !strings.Contains(board1, strconv.Quote("Card 1.")) {
-		t.Fatalf("%d cards, and the board is %.300s", n, board1)
-	}
 	for i := range n {
 		if title := fmt.Sprintf("Card %d.", i+1); strings.Count(board1, strconv.Quote(title)) != 1 {
 			t.Errorf("%s is on the board %d times", title, strings.Count(board1, strconv.Quote(title)))
