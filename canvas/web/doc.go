@@ -27,7 +27,7 @@
 //	first.js    the message if the modules do not run
 //	app.js      mirrors one session and keeps its canvases mounted
 //	ahp.js      the AHP client: connects and reconnects; handshake.js, bookmark.js: the first
-//	            request, and what was applied since; calls.js: requests
+//	            request, and what was applied since; calls.js, safe.js: requests, and which are repeated
 //	wire.js     parses the host's messages without scanning long data
 //	state.js    the reducers of session and canvas
 //	card.js     one open canvas: its state, controls and close

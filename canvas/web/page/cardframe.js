@@ -1,5 +1,5 @@
 // @ts-check
-// The frame of a canvas: on an origin of its own, at an address of the host's listener, of a direct
+// The frame of a canvas: on a separate origin, at an address of the host's listener, of a direct
 // url, or as a single document. It exists only while the canvas is mounted.
 import { labelOf } from "./allowed.js";
 import { Bridge } from "./bridge.js";
