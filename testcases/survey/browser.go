@@ -51,7 +51,6 @@ type tab struct {
 
 	mu      sync.Mutex
 	dialogs int
-	popups  int
 }
 
 // newTab opens a tab. The first dialogs of each are accepted, as a person would.
