@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -31,7 +30,7 @@ func begin(cmd *exec.Cmd) (*process, error) {
 		cmd.Stdout = p.errs
 	}
 	cmd.Stderr = p.errs
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	asGroup(cmd)
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func (p *process) kill() {
 	if p == nil {
 		return
 	}
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	killGroup(p.cmd)
 	<-p.done
 }
 

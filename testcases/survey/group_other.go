@@ -1,0 +1,10 @@
+//go:build !unix
+
+package main
+
+import "os/exec"
+
+func asGroup(*exec.Cmd) {}
+
+// killGroup ends a program. Its children go on.
+func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
