@@ -225,9 +225,9 @@ func TestStaleAndReady(t *testing.T) {
 func TestOtherURL(t *testing.T) {
 	a := liveApp(t)
 	e, p, _ := showLive(t, a)
-	before := webtest.Eval[string](t, p, `document.querySelector(".card iframe").src`)
+	webtest.Eval[any](t, p, `void (document.querySelector(".card iframe").old = true)`)
 	e.update(t, "one", canvas.Updated{URL: ahp.Set(canvas.ContentURL("one", "live?token=2"))})
-	p.Wait(t, fmt.Sprintf(`document.querySelector(".card iframe").src !== %q && document.querySelector(".card .words").hidden`, before))
+	p.Wait(t, `!document.querySelector(".card iframe").old && document.querySelector(".card .words").hidden`)
 	after := webtest.Eval[string](t, p, `document.querySelector(".card iframe").src`)
 	frame := p.Frames(t, 1, func(u *url.URL) bool { return u.String() == after })[0]
 	frame.Wait(t, win+`.location.search === "?token=2" && `+win+`.log?.includes('from ""')`)
