@@ -6,5 +6,5 @@ import "os/exec"
 
 func asGroup(*exec.Cmd) {}
 
-// killGroup ends a program. Its children go on.
+// killGroup ends a program. Its children continue.
 func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

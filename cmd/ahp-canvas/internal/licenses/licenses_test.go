@@ -17,7 +17,7 @@ import (
 func TestEverythingIsNamed(t *testing.T) {
 	var out bytes.Buffer
 	cmd := Command(&term.Env{Out: &out})
-	cmd.SetArgs(nil)
+	cmd.SetArgs([]string{}) // nil means those of this program
 	if err := cmd.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}

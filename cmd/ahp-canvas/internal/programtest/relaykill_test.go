@@ -60,7 +60,7 @@ func makeRelayed(m *machine) *relayed {
 	return &relayed{
 		m: m, seal: seal.NewKey(), uplinks: make(chan relay.Progress, 10_000),
 		invokes: newTally("invoke"), opens: newTally("open"), messages: newTally("message"),
-		reads: newTally("read"), titles: newTally("title"), sessions: newTally("session"),
+		reads: newReads(), titles: newTally("title"), sessions: newTally("session"),
 	}
 }
 
