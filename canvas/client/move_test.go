@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,20 +159,19 @@ func TestMoveFromAnEndingConnection(t *testing.T) {
 func TestMoveLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, channels.Options{})
-		refused := 0
+		var refusals atomic.Int64 // still to come
 		c := h.dial(t, client.Options{Subscriptions: []string{sessionA}, Backoff: &seconds{}, NetDial: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if refused > 0 {
-				refused--
+			if refusals.Add(-1) >= 0 {
 				return nil, errors.New("no edge takes connections")
 			}
 			return h.net.Dial(ctx, network, addr)
 		}})
 		lost := c.Disconnected()
-		refused = 3
+		refusals.Store(3)
 		h.drain()
 		time.Sleep(500 * time.Millisecond) // two attempts
-		if err := c.Dispatch(t.Context(), sessionA, title("meanwhile")); err != nil || refused > 2 {
-			t.Errorf("while it cannot move: %v, %d", err, refused)
+		if err := c.Dispatch(t.Context(), sessionA, title("meanwhile")); err != nil || refusals.Load() > 2 {
+			t.Errorf("while it cannot move: %v, %d", err, refusals.Load())
 		}
 		time.Sleep(10 * time.Second)
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,8 +34,8 @@ func TestSafeCallsAreRepeated(t *testing.T) {
 	for name, tc := range map[string]struct {
 		call  func(*client.Client) error
 		opts  client.Options
-		cuts  int // how many connections are lost while the call is under way
-		sent  int
+		cuts  int64 // how many connections are lost while the call is under way
+		sent  int64
 		fails bool
 	}{
 		"a list":                       {list, client.Options{Backoff: &seconds{}}, 1, 2, false},
@@ -49,7 +50,7 @@ func TestSafeCallsAreRepeated(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := &network{}
 				f := newFake(t, n)
-				sent := 0
+				var sent atomic.Int64
 				f.answer = func(method string, _ ahp.Value) any {
 					switch method {
 					case ahp.Initialize.Name, ahp.Reconnect.Name:
@@ -58,7 +59,7 @@ func TestSafeCallsAreRepeated(t *testing.T) {
 						}
 						return nil
 					}
-					if sent++; sent <= tc.cuts {
+					if sent.Add(1) <= tc.cuts {
 						return nil // no answer
 					}
 					if method == session.ListSessions.Name {
@@ -74,8 +75,8 @@ func TestSafeCallsAreRepeated(t *testing.T) {
 					n.cut()
 				}
 				err := <-done
-				if took := time.Since(began); (err != nil) != tc.fails || sent != tc.sent || took > 9*time.Second {
-					t.Errorf("sent %d times in %s: %v", sent, took, err)
+				if took := time.Since(began); (err != nil) != tc.fails || sent.Load() != tc.sent || took > 9*time.Second {
+					t.Errorf("sent %d times in %s: %v", sent.Load(), took, err)
 				}
 				if _, ended := errors.AsType[*client.Closed](err); tc.fails && !ended {
 					t.Errorf("the error is %v", fmt.Sprint(err))
