@@ -9,9 +9,9 @@ import { isSingle } from "./singlemode.js";
 
 /**
  * @typedef {{ name: string, direct: string, lasting: string, alone: boolean }} Place
- *   name: how this browser is called at the host; direct: the address on the host's listener; lasting: the address
- *   on an origin that this browser keeps, the listener's included; "" for what there is not. alone: whether no
- *   other tab shows that origin
+ *   name: how the host knows this browser; direct: the address on the host's listener; lasting: the address on an
+ *   origin that this browser keeps, which one on the listener also is. An address that does not exist is "".
+ *   alone: no other tab shows that origin
  */
 
 export class CardOrigin {

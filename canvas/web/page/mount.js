@@ -1,6 +1,6 @@
 // @ts-check
-// One mounted canvas: a frame on a separate origin, and the ports to it. The canvas can control the frame and its service worker, so every rule
-// is enforced on this side.
+// One mounted canvas: a frame on a separate origin, and the ports to it. The canvas can
+// control the frame and its service worker, so every rule is enforced on this side.
 
 import { BASE } from "./base.js";
 import { LOOKING } from "./key.js";
