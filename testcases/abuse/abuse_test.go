@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/testcases/built"
 )
 
 // TestMain makes this test the process that an attack started it for.
@@ -31,7 +33,7 @@ func TestAttacks(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("measures the memory of a process as Linux shows it")
 	}
-	path, remove, err := build(t.Context())
+	path, remove, err := built.Program(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/testcases/built"
 )
 
 // errVerdict is returned if an attack did harm.
@@ -119,7 +121,7 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.url == "" && o.binary == "" {
-		path, remove, err := build(ctx)
+		path, remove, err := built.Program(ctx)
 		if err != nil {
 			return err
 		}

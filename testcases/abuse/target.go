@@ -153,23 +153,6 @@ func largeFiles(dir string) (string, error) {
 	return folder, nil
 }
 
-// build builds the program of this module.
-func build(ctx context.Context) (path string, remove func(), err error) {
-	dir, err := os.MkdirTemp("", "abuse-")
-	if err != nil {
-		return "", nil, err
-	}
-	remove = func() { _ = os.RemoveAll(dir) }
-	path = filepath.Join(dir, "ahp-canvas")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		remove()
-		return "", nil, fmt.Errorf("the program was not built: %w", err)
-	}
-	return path, remove, nil
-}
-
 // rss returns the host's resident memory in bytes, 0 if it is not known.
 func (t *target) rss() (int64, error) {
 	if t.pid == 0 {

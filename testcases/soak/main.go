@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/client"
+	"github.com/ahp-canvas/ahp-canvas/testcases/built"
 )
 
 // errVerdict is returned if something grew, failed or became slow.
@@ -105,7 +104,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	p = p.faster(*times)
 	p.table = *measurements
 	if *binary == "" {
-		path, remove, err := build(ctx)
+		path, remove, err := built.Program(ctx)
 		if err != nil {
 			return err
 		}
@@ -120,21 +119,4 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		err = errVerdict
 	}
 	return err
-}
-
-// build builds the program of this module.
-func build(ctx context.Context) (path string, remove func(), err error) {
-	dir, err := os.MkdirTemp("", "soak-")
-	if err != nil {
-		return "", nil, err
-	}
-	remove = func() { _ = os.RemoveAll(dir) }
-	path = filepath.Join(dir, "ahp-canvas")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		remove()
-		return "", nil, fmt.Errorf("the program was not built: %w", err)
-	}
-	return path, remove, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/testcases/built"
 )
 
 // TestMain makes this test the provider that a run starts it for.
@@ -25,7 +27,7 @@ func TestPrograms(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("counts files as Linux shows them")
 	}
-	path, remove, err := build(t.Context())
+	path, remove, err := built.Program(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/ahp-canvas/ahp-canvas/testcases/built"
 )
 
 //go:embed survey.js
@@ -44,7 +45,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if *binary == "" {
-		path, remove, err := build(ctx)
+		path, remove, err := built.Program(ctx)
 		if err != nil {
 			return err
 		}
@@ -78,23 +79,6 @@ func writeJSON(name string, value any) error {
 		return err
 	}
 	return os.WriteFile(name, append(text, '\n'), 0o600)
-}
-
-// build builds the program of this module.
-func build(ctx context.Context) (path string, remove func(), err error) {
-	dir, err := os.MkdirTemp("", "survey-")
-	if err != nil {
-		return "", nil, err
-	}
-	remove = func() { _ = os.RemoveAll(dir) }
-	path = filepath.Join(dir, "ahp-canvas")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/ahp-canvas/ahp-canvas/cmd/ahp-canvas")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		remove()
-		return "", nil, fmt.Errorf("the program was not built: %w", err)
-	}
-	return path, remove, nil
 }
 
 // chosen returns the names in a list with commas.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ahp-canvas/ahp-canvas/testcases/built"
 	"github.com/gorilla/websocket"
 )
 
@@ -65,7 +66,7 @@ func TestSurvey(t *testing.T) {
 	if _, err := exec.LookPath("chromium"); err != nil && os.Getenv("CI") != "true" {
 		t.Skip("chromium is not installed")
 	}
-	binary, remove, err := build(t.Context())
+	binary, remove, err := built.Program(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
