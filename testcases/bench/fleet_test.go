@@ -396,7 +396,7 @@ func TestMemoryOfAnEdge(t *testing.T) {
 	each := float64(after-before) / float64(last-first)
 	t.Logf("%d hosts at a whole edge: %.1f KiB and %.1f goroutines each, of which the connection takes %.1f KiB and the rest %.1f KiB",
 		last, each/1024, float64(busy-idle)/float64(last-first), socket/1024, (each-socket)/1024)
-	if each-socket > 6<<10 {
+	if each-socket > 3<<10 && !raceEnabled { // the race detector allocates
 		t.Errorf("a registration takes %.0f bytes beside its connection", each-socket)
 	}
 }
