@@ -31,7 +31,7 @@ func TestModulesAreNamed(t *testing.T) {
 	}
 	index, waits := get("/"), get("/wait.html")
 	var named []string
-	for _, m := range regexp.MustCompile(`<link rel="modulepreload" href="([^"]*)">`).FindAllStringSubmatch(index, -1) {
+	for _, m := range regexp.MustCompile(`<link rel="modulepreload" fetchpriority="low" href="([^"]*)">`).FindAllStringSubmatch(index, -1) {
 		named = append(named, m[1])
 	}
 	// Scripts of documents other than index.html, and those that are no modules.

@@ -1,6 +1,6 @@
 // @ts-check
 // Shows a message if the page's modules do not run, because the browser is too old
-// or lacks a feature. So this is a classic script in old syntax.
+// or lacks a feature. So this is a classic script in old syntax. It runs before them.
 "use strict";
 (function () {
   /** @type {string | undefined} */ var why;
