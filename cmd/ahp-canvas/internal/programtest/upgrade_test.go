@@ -57,8 +57,8 @@ func TestOldStates(t *testing.T) {
 	}
 }
 
-// TestEachFormatHasAState checks that no format up to the one of this version lacks a state
-// folder for TestOldStates.
+// TestEachFormatHasAState checks that there is a state folder for TestOldStates of each format
+// that stores have had until now.
 func TestEachFormatHasAState(t *testing.T) {
 	t.Parallel()
 	m, dir := newMachine(t), filepath.Join(t.TempDir(), "state")
