@@ -281,7 +281,7 @@ func TestFleetRefusesBadNATS(t *testing.T) {
 	at, admin := "ws://127.0.0.1:"+freePort(t)+"/", "127.0.0.1:"+freePort(t)
 	args := []string{"relay", "--advertise", at, "--edges", at, "--listen", strings.Trim(at, "ws:/"), "--admin", admin, "--token-key", dir + "/relay.key.pub"}
 	m.do(1, append(args, "--nats", nats.ClientURL(), "--nats-creds", dir+"/absent")...)
-	if !strings.Contains(m.err, "NATS credentials") {
+	if !strings.Contains(m.err, "--nats-creds: ") {
 		t.Errorf("without the file it says %s", m.err)
 	}
 	r := m.start(append(args, "--nats", strings.Replace(nats.ClientURL(), "://", "://edge:wrong-password@", 1))...)

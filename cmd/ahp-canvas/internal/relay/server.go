@@ -93,7 +93,7 @@ func (s *server) authorizers(o options) (all relay.Authorizers, err error) {
 	if o.tokens != "" {
 		file, err := relay.NewFileAuthorizer(o.tokens, s.logger)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("token file %q does not exist; create it with \"ahp-canvas relay token --tokens %s --host NAME\"", o.tokens, term.ShellWord(o.tokens))
+			return nil, fmt.Errorf("--tokens %q does not exist; create it with \"ahp-canvas relay token --tokens %s --host NAME\"", o.tokens, term.ShellWord(o.tokens))
 		} else if err != nil {
 			return nil, err
 		}
