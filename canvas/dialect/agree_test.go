@@ -3,6 +3,7 @@ package dialect_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -88,9 +89,7 @@ func reduceSession(t *testing.T, state ahp.Value, e ahp.ActionEnvelope) ahp.Valu
 		if ahp.Unmarshal(o["chats"], &chats) != nil || len(chats) != 1 || string(chats[0]["resource"]) != string(member(t, e.Action, "chat")) || ahp.Unmarshal(member(t, e.Action, "changes"), &changes) != nil {
 			t.Fatalf("%s for %s", e.Action, o["chats"])
 		}
-		for name, v := range changes {
-			chats[0][name] = v
-		}
+		maps.Copy(chats[0], changes)
 		o["chats"] = ahp.MustMarshal(chats)
 	default:
 		t.Fatalf("the client has no reducer for %s", e.Action)
@@ -126,9 +125,7 @@ func reduceChat(t *testing.T, state ahp.Value, e ahp.ActionEnvelope) ahp.Value {
 	if err := ahp.Unmarshal(ahp.MustMarshal(next), &reduced); err != nil {
 		t.Fatal(err)
 	}
-	for name, v := range reduced {
-		o[name] = v
-	}
+	maps.Copy(o, reduced)
 	return ahp.MustMarshal(o)
 }
 
