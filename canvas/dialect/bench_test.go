@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkSend translates an entry for one connection of 1.0: a change of a canvas's
-// status. Connections of the host's own versions have none of this work.
+// status. Clients of 0.5 and 0.6 have none of this work.
 func BenchmarkSend(b *testing.B) {
 	url, status := "x", "1 of 5 done"
 	state := canvas.CanvasState{InstanceID: "c", CanvasID: "k", ExtensionID: "e", Availability: session.Ready, URL: &url}
