@@ -9,7 +9,7 @@ import (
 )
 
 // TestSocketAtRoot: a WebSocket at the root of an app's origin is the app's, with its query
-// and subprotocol. Vite's hot reload has one; at the root of its own name the host speaks AHP.
+// and subprotocol. Vite's hot reload has one; at the root of the host's name is AHP.
 func TestSocketAtRoot(t *testing.T) {
 	pages := app()
 	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
