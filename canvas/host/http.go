@@ -42,12 +42,12 @@ func owned(path string) bool {
 // while it knows none, to localhost on connections that arrive there. Under a path prefix
 // it does not work: the page and its frames have absolute paths.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/" && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && !h.closing.Load() {
-		h.serveAHP(w, r) // editors open a host by its name and port alone
+	if h.gateway.Serves(r.Host) {
+		h.served.ServeHTTP(w, r) // with the WebSockets of apps, also those at the root
 		return
 	}
-	if h.gateway.Serves(r.Host) {
-		h.served.ServeHTTP(w, r)
+	if r.URL.Path == "/" && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && !h.closing.Load() {
+		h.serveAHP(w, r) // editors open a host by its name and port alone
 		return
 	}
 	h.sites.of(r).page.ServeHTTP(w, r)
