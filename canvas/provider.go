@@ -39,6 +39,9 @@ type OpenRequest struct {
 	// Current is the Instance that is open now, if it is opened with another input; the
 	// handle is then the one that it has. Otherwise it is nil.
 	Current Instance
+	// Restored says that nobody asked: the host opens the instance again because its
+	// provider is reachable again. Only a host's own providers learn it.
+	Restored bool
 }
 
 // Opened is a provider's answer: the instance, and what people see of it.

@@ -74,6 +74,16 @@ type bench struct {
 	apps *appview.Apps
 	open canvas.OpenCanvas
 	doc  string // the document
+
+	raised, size int // events, and the bytes of each
+}
+
+// events returns the events after a cursor.
+func (b *bench) events(_ string, after int64) (all []canvas.Event, next int64) {
+	for n := after + 1; after >= 0 && n <= int64(b.raised); n++ {
+		all = append(all, canvas.Event{Cursor: n, Event: ahp.MustMarshal(strings.Repeat("e", b.size))})
+	}
+	return all, int64(b.raised)
 }
 
 // view names the nth View.
@@ -98,7 +108,8 @@ func run(t *testing.T, opened canvas.Opened, test func(b *bench)) {
 				}
 				return b.doc, nil
 			},
-			Link: func(channel string) string { return "https://page.example/" + channel },
+			Link:   func(channel string) string { return "https://page.example/" + channel },
+			Events: b.events,
 		})
 		defer b.apps.Close()
 		test(b)
@@ -524,4 +535,28 @@ func TestWords(t *testing.T) {
 	if _, err := none.Read(t.Context(), appview.ReadArgs{Channel: "c", Ticket: none.Ticket("c"), View: view(1)}); code(err) != canvas.CodeInstanceNotFound {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestEvents: what the canvas raised since the View attached goes to the model of its chat:
+// the newest 20 events, in at most 8 KiB.
+func TestEvents(t *testing.T) {
+	run(t, canvas.Opened{}, func(b *bench) {
+		b.raised = 3 // before the View
+		b.read(1)
+		after := int64(0)
+		for _, c := range []struct {
+			more, size int // events, and bytes of each
+			want       string
+		}{{2, 1, "4..5"}, {0, 1, ""}, {30, 1, "16..35"}, {5, 3 << 10, "39..40"}, {1, 9 << 10, ""}} {
+			b.raised += c.more
+			b.size = c.size
+			a := b.sync(b.syncArgs(1, after))
+			after = a.Next
+			got := ""
+			for _, m := range a.Messages {
+				got += fmt.Sprintf("%d..%d", m.Events[0].Cursor, m.Events[len(m.Events)-1].Cursor)
+			}
+			equal(b.T, got, c.want)
+		}
+	})
 }

@@ -226,7 +226,7 @@ func TestBoard(t *testing.T) {
 	if !f.WaitAtMost(30*time.Second, `document.querySelector("main").textContent.includes("Of Ann")`) {
 		t.Fatal("the person's card did not appear")
 	}
-	other := c.chat(t, b, object{"context": object{"theme": "dark"}})
+	other := c.chat(t, b, object{"context": object{"theme": "dark"}, "without": []any{"updateModelContext"}})
 	open(t, other, object{"canvasId": "board", "instanceId": "plan"})
 	g := inner(t, other)
 	g.Wait(t, `document.body.textContent.includes("Of Ann") && document.body.textContent.includes("Of the agent")`)
@@ -239,6 +239,12 @@ func TestBoard(t *testing.T) {
 		t.Errorf("the agent reads %s", v)
 	}
 	p.Wait(t, `chat.log.contexts.some((c) => JSON.stringify(c).includes("Of Ben"))`) // the model learns of it
+	if !webtest.Eval[bool](t, p, `chat.log.contexts.every(({ at }, n, all) => n === 0 || at - all[n - 1].at > 1900)`) {
+		t.Error("the model is told more than once in 2 s")
+	}
+	if n := webtest.Eval[int](t, other, `chat.log.contexts.length`); n > 0 {
+		t.Errorf("a chat that takes no contexts got %d", n)
+	}
 	save(t, "chat-board", p)
 	save(t, "chat-board-dark", other)
 	clean(t, p)
@@ -304,6 +310,11 @@ func TestContext(t *testing.T) {
 	f.Wait(t, `document.documentElement.dataset.colorMode === "dark" && document.documentElement.style.getPropertyValue("--background-color-default") === "rgb(1, 2, 3)"`)
 	webtest.Eval[any](t, p, `chat.context(0, { containerDimensions: { maxHeight: 500 } })`)
 	p.Wait(t, `chat.log.sizes.at(-1) === 500`)
+	webtest.Eval[any](t, p, `(async () => { chat.log.sizes.length = 0; for (let n = 1; n <= 20; n++) await chat.context(0, { containerDimensions: { maxHeight: 500 + n } }); })()`)
+	p.Wait(t, `chat.log.sizes.at(-1) === 520`)
+	if n := webtest.Eval[int](t, p, `chat.log.sizes.length`); n > 4 {
+		t.Errorf("20 changes at once were answered by %d sizes", n)
+	}
 	shell := shellOf(t, p)
 	webtest.Eval[any](t, shell, inShell(`document.getElementById("full").click()`))
 	p.Wait(t, `chat.log.modes.join() === "fullscreen"`)

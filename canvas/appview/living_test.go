@@ -128,13 +128,16 @@ type kit struct {
 func (k kit) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, error) {
 	switch req.Path.String() {
 	case "/":
-		return canvas.Content{ContentType: "text/html", Data: []byte(`<!doctype html><title>Kit</title><body><script type="module">
+		return canvas.Content{ContentType: "text/html", Data: []byte(`<!doctype html><title>Kit</title><body><a href="sub/second.html?x=1">Second</a><script type="module">
 			import { offerLink, onTheme } from "/.ahp/canvas.js";
 			onTheme((t) => { document.body.dataset.locale = t.locale; });
+			document.body.dataset.rtc = [typeof RTCPeerConnection, typeof webkitRTCPeerConnection];
 			globalThis.offer = (url) => offerLink(url).then((o) => { document.body.dataset.offer = o; }, (err) => { document.body.dataset.offer = err.message; });
 			globalThis.outcome = Promise.all([fetch("/data.json").then((r) => r.json()), fetch("big.bin").then((r) => r.arrayBuffer()), fetch("/absent"), fetch("` + k.elsewhere + `").catch(() => "blocked"), fetch("/data.json", { method: "POST", body: "x" })])
 				.then(([data, big, absent, away, posted]) => [data.n, big.byteLength, new Uint8Array(big).every((b, i) => b === i % 251), absent.status, away, posted.status].join());
 		</script>`)}, nil
+	case "/sub/second.html":
+		return canvas.Content{ContentType: "text/html", Data: []byte(`<!doctype html><title>Second</title><p>The second page`)}, nil
 	case "/data.json":
 		return canvas.Content{ContentType: "application/json", Data: []byte(`{"n":7}`)}, nil
 	case "/big.bin":
@@ -148,8 +151,9 @@ func (k kit) Read(_ context.Context, req canvas.ReadRequest) (canvas.Content, er
 }
 
 // TestPageKit: in a chat a page reads its own files, and only those; a link that it offers is
-// opened after a person's click; theme, fonts and locale are the chat's, and no font is loaded
-// from elsewhere.
+// opened after a person's click, and one to a document of the canvas shows that; theme, fonts
+// and locale are the chat's, and no font is loaded from elsewhere. There is no WebRTC, which
+// no policy covers. A height that the chat fixed is not asked for again.
 func TestPageKit(t *testing.T) {
 	t.Parallel()
 	var hits atomic.Int64
@@ -157,7 +161,7 @@ func TestPageKit(t *testing.T) {
 	defer canary.Close()
 	c := newChats(t, web{canvas.Opened{Instance: kit{elsewhere: canary.URL + "/fetch"}, URL: canvas.ContentURL("w", "/"), Links: true}})
 	styles := object{"css": object{"fonts": `@font-face { font-family: Away; src: url("` + canary.URL + `/font.woff2") }`}, "variables": object{"--font-sans": "Away, serif"}}
-	p := c.chat(t, webtest.Start(t), object{"context": object{"locale": "fr-FR", "styles": styles}})
+	p := c.chat(t, webtest.Start(t), object{"context": object{"locale": "fr-FR", "styles": styles, "containerDimensions": object{"width": 800, "height": 300}}})
 	open(t, p, object{"canvasId": "web", "instanceId": "w"})
 	f := inner(t, p)
 	f.Wait(t, `document.body?.dataset.locale === "fr-FR" && globalThis.outcome`)
@@ -166,6 +170,9 @@ func TestPageKit(t *testing.T) {
 	}
 	if got := webtest.Eval[string](t, f, `document.documentElement.style.getPropertyValue("--font-sans") + " " + document.fonts.size`); got != "Away, serif 0" {
 		t.Errorf("the fonts: %s", got)
+	}
+	if got := webtest.Eval[string](t, f, `document.body.dataset.rtc`); got != "undefined,undefined" {
+		t.Errorf("WebRTC: %s", got)
 	}
 	shell := shellOf(t, p)
 	press := func(id string) {
@@ -187,6 +194,12 @@ func TestPageKit(t *testing.T) {
 	}
 	if got := webtest.Eval[string](t, p, `chat.log.links.join()`); got != "https://example.com/b" {
 		t.Errorf("opened: %s", got)
+	}
+	webtest.Eval[any](t, f, `void document.querySelector("a").click()`)
+	p.Wait(t, `chat.log.calls.at(-1).args.path === "/sub/second.html"`)
+	shell.Wait(t, inShell(`document.querySelector("iframe").srcdoc.includes("The second page")`))
+	if got := webtest.Eval[int](t, p, `chat.log.sizes.length`); got != 0 {
+		t.Errorf("the View asked for %d sizes", got)
 	}
 	if n := hits.Load(); n != 0 {
 		t.Errorf("%d requests left the chat", n)

@@ -100,8 +100,8 @@ func TestArtifactsBesideCanvases(t *testing.T) {
 		subscribe(t, tr, chatURI, s.states)
 		s.open[canvasURI] = canvas.CanvasState{InstanceID: "c", Availability: session.Ready, URL: &url}
 		got := publishAll(t, tr, 2, sessionURI, "session/openCanvasesChanged", session.OpenCanvasesChanged{OpenCanvases: []session.OpenCanvasRef{{InstanceID: "c", Channel: canvasURI, Availability: session.Ready}}})
-		got = append(got, publishAll(t, tr, 3, sessionURI, "session/titleChanged", map[string]string{"title": "x"})...)
-		want := []string{"chat/canvasesChanged", "session/metaChanged", "session/titleChanged"}
+		got = append(got, publishAll(t, tr, 3, sessionURI, "session/activityChanged", map[string]string{"activity": "x"})...)
+		want := []string{"chat/canvasesChanged", "session/metaChanged", "session/activityChanged"}
 		if len(got) != len(want) {
 			t.Fatalf("%s: the client gets %+v", version, got)
 		}

@@ -263,7 +263,7 @@ func TestNumbersRise(t *testing.T) {
 		last = e.ServerSeq
 	}
 	subscribe(t, tr, sessionURI, states)
-	next(sessionURI, "session/titleChanged", map[string]string{"title": "x"})
+	next(sessionURI, "session/activityChanged", map[string]string{"activity": "x"})
 	next("ahp-chat:/s", "chat/draftChanged", map[string]string{"draft": "a"})
 	next("ahp-chat:/s", "chat/draftChanged", map[string]string{"draft": "b"})
 	if _, err := tr.Receive(server.Message{ID: []byte("1"), Method: "subscribe", Params: ahp.Value(`{"channel":"` + sessionURI + `"}`)}); err != nil {

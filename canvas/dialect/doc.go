@@ -27,8 +27,10 @@
 // VS Code does up to 1.141, canvas:/ID. Both are accepted; the connection is sent one. A
 // chat is ahp-chat://default/ and the session's URI in base64url without padding.
 //
-// Each connection translates for itself, in its writer. That costs a decoding and an
-// encoding for each entry, of connections of later versions only.
+// Each connection translates for itself, in its writer: the numbers of entries are its own,
+// and so are the addresses, so no two connections receive the same bytes. That costs about
+// 30 µs an entry (BenchmarkSend, on a core of a small server), of connections of later
+// versions only; a frame that all connections of a dialect share would save a part of it.
 //
 // It imports ahp, ahp/ws (Grant), canvas, channels, channels/server, session and
 // session/chat.

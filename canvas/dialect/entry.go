@@ -47,7 +47,7 @@ func (t *translator) forms(e ahp.ActionEnvelope) []ahp.ActionEnvelope {
 	case scheme == ahp.SchemeSession:
 		return t.sessionEntry(e)
 	case scheme == chat.Scheme:
-		sent = t.chatEntry(&e)
+		return append(only(e, t.chatEntry(&e)), t.chatUpdated(e, chat.SessionOf(e.Channel))...)
 	case scheme == ahp.SchemeCanvas:
 		sent = t.canvasEntry(&e)
 	}
@@ -81,9 +81,14 @@ func reduced[S channels.State](state S, actions *ahp.ActionTable, reduce func(ch
 	return next.(S)
 }
 
-// sessionEntry translates an action of a session. That the open canvases changed is a
-// change of the chat, and for editors of the session's artifacts as well.
+// sessionEntry translates an action of a session. Its title is that of its chat.
 func (t *translator) sessionEntry(e ahp.ActionEnvelope) []ahp.ActionEnvelope {
+	return append(t.sessionForms(e), t.chatUpdated(e, e.Channel)...)
+}
+
+// sessionForms returns the forms of an action of a session. That the open canvases changed
+// is a change of the chat, and for editors of the session's artifacts as well.
+func (t *translator) sessionForms(e ahp.ActionEnvelope) []ahp.ActionEnvelope {
 	tag, _ := ahp.ActionTag(e.Action)
 	m := t.sessions[e.Channel]
 	if m == nil { // the sender is not subscribed

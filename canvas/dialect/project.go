@@ -32,7 +32,7 @@ func (o object) useDirectories() {
 // originUser is the origin of a chat.
 var originUser = ahp.Value(`{"kind":"user"}`)
 
-// chatSummary is a chat in the state or the summary of its session.
+// chatSummary is a chat in the state of its session.
 type chatSummary struct {
 	Resource   string         `json:"resource"`
 	Title      string         `json:"title"`
@@ -41,8 +41,13 @@ type chatSummary struct {
 	Origin     ahp.Value      `json:"origin"`
 }
 
-// session returns the state of a session, with another _meta.
-func (d *dialect) session(uri string, s session.State, c chat.State, meta ahp.Value) object {
+// summaryOf returns the entry of a session's chat in the session's state.
+func (d *dialect) summaryOf(uri string, s session.State, c chat.State) chatSummary {
+	return chatSummary{d.chatOf(uri), s.Title, c.Status, c.ModifiedAt, originUser}
+}
+
+// session returns the state of a session, with the entry of its chat and another _meta.
+func (d *dialect) session(uri string, s session.State, summary chatSummary, meta ahp.Value) object {
 	s.Meta = meta
 	o := objectOf(s)
 	for _, name := range []string{"canvases", "openCanvases"} {
@@ -57,7 +62,7 @@ func (d *dialect) session(uri string, s session.State, c chat.State, meta ahp.Va
 		clients = append(clients, withoutProviders(objectOf(client)))
 	}
 	o.set("activeClients", clients)
-	o.set("chats", []chatSummary{{d.chatOf(uri), s.Title, s.Status | c.Status, c.ModifiedAt, originUser}})
+	o.set("chats", []chatSummary{summary})
 	o.set("defaultChat", d.chatOf(uri))
 	return o
 }
@@ -77,7 +82,6 @@ func (t *translator) chat(uri string, s session.State, c chat.State) object {
 	o := objectOf(c)
 	o.set("resource", t.chatOf(uri))
 	o.set("title", s.Title)
-	o.set("status", s.Status|c.Status)
 	o["origin"] = originUser
 	if refs := t.refs(s); refs != nil {
 		o.set("canvases", refs)

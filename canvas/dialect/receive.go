@@ -236,6 +236,10 @@ func (t *translator) dispatch(_ *server.Message, p object) error {
 		}
 		t.replace(seq, p["action"])
 		p["action"] = refused
+	case isMark(tag):
+		t.mu.Lock()
+		t.marked = true
+		t.mu.Unlock()
 	case tag == (session.ActiveClientSet{}).ActionType():
 		var client object
 		if ahp.Unmarshal(a["activeClient"], &client) == nil && client != nil {

@@ -21,6 +21,7 @@ type translator struct {
 	replaced map[int64]ahp.Value  // refused actions, by clientSeq
 	wanted   map[string]bool      // channels that the client has a snapshot of
 	ended    []string             // channels whose mirrors are not needed any more
+	marked   bool                 // the client has sent a mark, so it knows them
 
 	// Of the goroutine that sends.
 	sessions  map[string]*mirror // by the session's URI
@@ -37,7 +38,8 @@ type instance struct {
 type mirror struct {
 	session session.State
 	chat    chat.State
-	meta    ahp.Value // the session's _meta as the client has it
+	meta    ahp.Value   // the session's _meta as the client has it
+	summary chatSummary // the chat in the session's state as the client has it
 }
 
 // translate replaces the result of a response, which is given decoded.

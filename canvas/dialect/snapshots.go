@@ -113,8 +113,8 @@ func (t *translator) project(has map[string]snapshot, uri string) (snapshot, boo
 		}
 	case ahp.SchemeSession:
 		m := t.mirror(uri)
-		m.meta = t.meta(m.session)
-		s.State = ahp.MustMarshal(t.session(uri, m.session, m.chat, m.meta))
+		m.meta, m.summary = t.meta(m.session), t.summaryOf(uri, m.session, m.chat)
+		s.State = ahp.MustMarshal(t.session(uri, m.session, m.summary, m.meta))
 	case chat.Scheme:
 		of := chat.SessionOf(uri)
 		m := t.mirror(of)

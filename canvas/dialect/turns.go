@@ -58,7 +58,22 @@ func (t *translator) addressOf(channel string, s canvas.CanvasState) string {
 	return t.opts.Address(channel, s, t.grant)
 }
 
-var responsePart = chat.ResponsePart{}.ActionType()
+var (
+	responsePart = chat.ResponsePart{}.ActionType()
+	turnComplete = chat.TurnComplete{}.ActionType()
+)
+
+// isMark reports whether an action marks a chat as read or archived.
+func isMark(tag string) bool {
+	return tag == (chat.IsReadChanged{}).ActionType() || tag == (chat.IsArchivedChanged{}).ActionType()
+}
+
+// knowsMarks reports whether the client knows such actions. Some clients of 0.9 do.
+func (t *translator) knowsMarks() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.marks || t.marked
+}
 
 // chatEntry translates an action of a chat.
 func (t *translator) chatEntry(e *ahp.ActionEnvelope) bool {
@@ -67,7 +82,7 @@ func (t *translator) chatEntry(e *ahp.ActionEnvelope) bool {
 	}
 	tag, _ := ahp.ActionTag(e.Action)
 	switch {
-	case !t.wants(e.Channel), strings.HasPrefix(tag, "chat/toolCall") && !t.cards:
+	case !t.wants(e.Channel), strings.HasPrefix(tag, "chat/toolCall") && !t.cards, isMark(tag) && !t.knowsMarks():
 		return false
 	case tag == responsePart:
 		a, err := chat.Actions.Decode(e.Action)
@@ -79,4 +94,32 @@ func (t *translator) chatEntry(e *ahp.ActionEnvelope) bool {
 		}
 	}
 	return true
+}
+
+// chatUpdated returns the change of a chat in the state of its session, if the client has
+// that and an entry of either changed it. The end of a turn is always one.
+func (t *translator) chatUpdated(e ahp.ActionEnvelope, uri string) []ahp.ActionEnvelope {
+	m := t.sessions[uri]
+	if m == nil || m.chat.ActiveTurn != nil || !t.wants(uri) {
+		return nil
+	}
+	tag, _ := ahp.ActionTag(e.Action)
+	before, after := m.summary, t.summaryOf(uri, m.session, m.chat)
+	m.summary = after
+	changes := object{}
+	if before.Title != after.Title {
+		changes.set("title", after.Title)
+	}
+	if before.Status != after.Status {
+		changes.set("status", after.Status)
+	}
+	if before.ModifiedAt != after.ModifiedAt || tag == turnComplete {
+		changes.set("modifiedAt", after.ModifiedAt)
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	e.Channel, e.Origin = uri, nil
+	e.Action = ahp.MustMarshal(object{"type": ahp.MustMarshal(session.ChatUpdated{}.ActionType()), "chat": ahp.MustMarshal(after.Resource), "changes": ahp.MustMarshal(changes)})
+	return []ahp.ActionEnvelope{e}
 }

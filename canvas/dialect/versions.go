@@ -21,12 +21,13 @@ type row struct {
 	speaks   func(v ahp.Version) bool
 	canvases bool // the dialect has canvases
 	chats    bool // a session's summary names its chats
+	marks    bool // clients know that a chat can be read and archived
 }
 
 // rows are the dialects. A later version is one more row.
 var rows = []row{
-	{speaks: func(v ahp.Version) bool { return v.Major == 1 }, canvases: true, chats: true},
-	{speaks: func(v ahp.Version) bool { return v.Major == 0 && v.Minor == 10 }, canvases: true},
+	{speaks: func(v ahp.Version) bool { return v.Major == 1 }, canvases: true, chats: true, marks: true},
+	{speaks: func(v ahp.Version) bool { return v.Major == 0 && v.Minor == 10 }, canvases: true, marks: true},
 	{speaks: func(v ahp.Version) bool { return v.Major == 0 && v.Minor == 9 }},
 }
 

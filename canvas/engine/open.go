@@ -151,7 +151,7 @@ func (p *plannedOpen) releasePlace() {
 func (p *plannedOpen) ask(c *call, h *handle) (canvas.Opened, error) {
 	req := canvas.OpenRequest{
 		Session: p.key.session, ExtensionID: p.ext.ID, CanvasID: p.decl.CanvasID, InstanceID: p.key.instance,
-		Channel: p.uri, Input: p.input, Saved: bytes.Clone(p.saved),
+		Channel: p.uri, Input: p.input, Saved: bytes.Clone(p.saved), Restored: !p.byAgent,
 	}
 	if p.live != nil {
 		req.Current = p.inst.current

@@ -92,7 +92,7 @@ func newStage(t *testing.T, app http.Handler, more ...func(*host.Options)) *stag
 	transport := &http.Transport{DialContext: s.dial}
 	s.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t.Cleanup(transport.CloseIdleConnections)
-	s.editor = newEditor(t, s.host.Endpoints().AHP, `{"clientId":"editor","protocolVersions":["1.0.0"]}`)
+	s.editor = newEditorAt(t, s.host.Endpoints().AHP, ws.DialOptions{Token: "view-token", NetDial: s.dial}, `{"clientId":"editor","protocolVersions":["1.0.0"]}`)
 	return s
 }
 
@@ -162,7 +162,12 @@ type editor struct {
 
 func newEditor(t *testing.T, address, initialize string) *editor {
 	t.Helper()
-	conn, err := ws.Dial(t.Context(), address, ws.DialOptions{Token: "view-token"})
+	return newEditorAt(t, address, ws.DialOptions{Token: "view-token"}, initialize)
+}
+
+func newEditorAt(t *testing.T, address string, how ws.DialOptions, initialize string) *editor {
+	t.Helper()
+	conn, err := ws.Dial(t.Context(), address, how)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,12 +84,16 @@ func chats(t *testing.T, server *mcp.Server, list mcp.AppList) map[string]func(d
 // tool that mounts it, and none of the agent's tools is for pages. The ticket is in _meta alone.
 func TestAppsOffered(t *testing.T) {
 	apps := appview.New(appview.Options{Attach: noCanvas})
+	shown := func(r *sdk.CallToolResult) string {
+		return string(ahp.MustMarshal([]any{r.Content, r.StructuredContent}))
+	}
+	plain := shown(call(t, enter(t, overHTTP(t, mcp.New(newFake(), mcp.Options{})), "2025-11-25"), mcp.ToolOpen, `{"canvasId":"board"}`))
 	for name, enter := range chats(t, mcp.New(newFake(), mcp.Options{Apps: apps}), "") {
 		t.Run(name, func(t *testing.T) {
 			c := enter(true)
 			uri, html := apps.Page()
-			if settings := c.InitializeResult().Capabilities.Extensions["io.modelcontextprotocol/ui"]; settings == nil {
-				t.Error("the server does not declare MCP Apps")
+			if got := string(ahp.MustMarshal(c.InitializeResult().Capabilities.Extensions)); got != `{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}` {
+				t.Errorf("the server declares %s", got)
 			}
 			for tool, d := range toolNames(t, c) {
 				ui, _ := d.Meta["ui"].(map[string]any)
@@ -111,6 +115,12 @@ func TestAppsOffered(t *testing.T) {
 			list, err := c.ListResources(t.Context(), nil)
 			if err != nil || len(list.Resources) != 1 || list.Resources[0].URI != uri || list.Resources[0].MIMEType != "text/html;profile=mcp-app" {
 				t.Fatalf("resources: %+v, %v", list, err)
+			}
+			if got := string(ahp.MustMarshal(list.Resources[0].Meta)); got != `{"ui":{"prefersBorder":true}}` {
+				t.Errorf("the listed page's _meta: %s", got)
+			}
+			if got, err := c.ListResourceTemplates(t.Context(), nil); err != nil || len(got.ResourceTemplates) != 1 {
+				t.Errorf("templates: %+v, %v", got, err)
 			}
 			for _, at := range []string{uri, "ui://ahp-canvas/0123456789ab.html"} {
 				r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: at})
@@ -137,6 +147,9 @@ func TestAppsOffered(t *testing.T) {
 			}
 			if strings.Contains(string(ahp.MustMarshal(r.StructuredContent)), ticket) {
 				t.Error("the structured content has the ticket")
+			}
+			if got := shown(r); got != plain {
+				t.Errorf("beside _meta the answer is %s, without chats it is %s", got, plain)
 			}
 		})
 	}

@@ -208,7 +208,7 @@ func (p *pair) say(b *testing.B, to *webtest.Page, query, window string, i int, 
 }
 
 // benchMount opens one more canvas per iteration in an open page: from the insertion of
-// its frame to its load.
+// its frame to its load. direct is a frame of the app in the app's own page.
 func benchMount(b *testing.B) {
 	a := newApp(b)
 	e := start(b, nil, appSite("one", a))
@@ -219,8 +219,12 @@ func benchMount(b *testing.B) {
 		const began = performance.now(), words = n.closest(".stage").querySelector(".words");
 		new MutationObserver(() => { if (words.hidden) window.mounted = performance.now() - began; }).observe(words, { attributes: true });
 	} }).observe(document.body, { childList: true, subtree: true }); void 0`)
-	var mounts []float64
+	plain := webtest.Start(b).Open(b, a.URL)
+	plain.DisableNetworkEvents(b)
+	const insert = `new Promise((done) => { const f = document.createElement("iframe"), began = performance.now(); f.src = "/"; f.onload = () => { done(performance.now() - began); f.remove(); }; document.body.append(f); })`
+	var mounts, direct []float64
 	for b.Loop() {
+		direct = append(direct, webtest.Eval[float64](b, plain, insert))
 		id := fmt.Sprintf("more%d", len(mounts))
 		webtest.Eval[any](b, p, `void(window.mounted = 0)`)
 		e.open(b, appSite(id, a))
@@ -232,6 +236,7 @@ func benchMount(b *testing.B) {
 		p.Wait(b, `document.querySelectorAll(".card").length === 1`)
 	}
 	b.ReportMetric(at(mounts, 0.5), "ours")
+	b.ReportMetric(at(direct, 0.5), "direct")
 }
 
 // benchOpen opens the page in a tab without a cache, until its one canvas is painted.

@@ -24,7 +24,7 @@
 // The page consists of ES modules without a build step, type-checked by JSDoc (npm run
 // check):
 //
-//	first.js    the message if the modules do not run
+//	first.js    the theme of the first paint, and the message if the modules do not run
 //	app.js      mirrors one session and keeps its canvases mounted
 //	ahp.js      the AHP client: connects and reconnects; handshake.js, bookmark.js: the first
 //	            request, and what was applied since; calls.js, safe.js: requests, and which are repeated

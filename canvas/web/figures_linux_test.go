@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,8 @@ func allMounted(next http.Handler) http.Handler {
 type figures struct {
 	mounted   int
 	paint     float64 // ms until the page's first paint
+	connected float64 // ms until the host has answered
+	first     float64 // ms until one of the canvases that a person sees can be used
 	ready     float64 // ms until the canvases that a person sees can be used, and all are in the page
 	megabytes float64 // of the browser's processes, above a browser with an empty tab
 }
@@ -53,6 +56,47 @@ func TestFiguresOfThirty(t *testing.T) {
 	t.Logf("memory x %.2f (median)", ratios[len(ratios)/2])
 }
 
+// scripts are the elements of index.html that load scripts.
+var scripts = regexp.MustCompile(`<script src[^>]*></script>|<script type="module"[^>]*></script>|<link rel="modulepreload"[^>]*>`)
+
+// TestFirstPaint measures the page's first paint beside that of the same page without its
+// scripts, in turns in one browser.
+func TestFirstPaint(t *testing.T) {
+	if !long {
+		t.Skip("a measurement: AHP_LONG=1")
+	}
+	b := webtest.Start(t)
+	e := start(t, nil, helloSite("one"))
+	bare := start(t, func(next http.Handler) http.Handler {
+		return edited(next, "/", func(index []byte) []byte { return scripts.ReplaceAll(index, nil) })
+	})
+	var now, floor []float64
+	for i := range 21 {
+		with, without := paint(t, b, e.link), paint(t, b, bare.link)
+		if i > 0 { // the first one is warm-up
+			now, floor = append(now, with), append(floor, without)
+		}
+	}
+	slices.Sort(now)
+	slices.Sort(floor)
+	ratio := now[len(now)/2] / floor[len(floor)/2]
+	t.Logf("load %s: first paint after %.0f ms, without scripts %.0f ms, x %.2f (medians)", loadAverage(), now[len(now)/2], floor[len(floor)/2], ratio)
+	if ratio > 2 {
+		t.Errorf("the first paint waits for scripts: x %.2f", ratio)
+	}
+}
+
+// paint returns when a page was first painted, in ms.
+func paint(t *testing.T, b *webtest.Browser, link string) float64 {
+	t.Helper()
+	p := b.Open(t, "about:blank")
+	defer p.Close()
+	p.Navigate(t, link)
+	const painted = `performance.getEntriesByName("first-contentful-paint")[0]`
+	p.Wait(t, painted)
+	return webtest.Eval[float64](t, p, painted+`.startTime`)
+}
+
 // measure opens a page of 30 canvases in a new tab.
 func measure(t *testing.T, b *webtest.Browser, link string) figures {
 	t.Helper()
@@ -60,11 +104,18 @@ func measure(t *testing.T, b *webtest.Browser, link string) figures {
 	defer p.Close()
 	empty := megabytes(t)
 	p.Navigate(t, link)
-	p.Wait(t, fmt.Sprintf(`document.querySelectorAll(".card").length === %d && [...document.querySelectorAll(".card:not([hidden]) .words")].every((w) => w.hidden) && (window.readyAt ??= performance.now())`, thirty))
+	p.Wait(t, fmt.Sprintf(`(() => {
+		const words = [...document.querySelectorAll(".card:not([hidden]) .words")];
+		if (document.body.dataset.connection === "ready") window.connectedAt ??= performance.now();
+		if (words.some((w) => w.hidden)) window.firstAt ??= performance.now();
+		return document.querySelectorAll(".card").length === %d && words.every((w) => w.hidden) && (window.readyAt ??= performance.now());
+	})()`, thirty))
 	f := figures{
-		ready:   webtest.Eval[float64](t, p, `readyAt`),
-		paint:   webtest.Eval[float64](t, p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`),
-		mounted: webtest.Eval[int](t, p, mounted),
+		ready:     webtest.Eval[float64](t, p, `readyAt`),
+		connected: webtest.Eval[float64](t, p, `connectedAt`),
+		first:     webtest.Eval[float64](t, p, `firstAt`),
+		paint:     webtest.Eval[float64](t, p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`),
+		mounted:   webtest.Eval[int](t, p, mounted),
 	}
 	webtest.Eval[bool](t, p, `new Promise((r) => setTimeout(() => r(true), 3000))`) // until the processes have what they need
 	f.megabytes = megabytes(t) - empty

@@ -52,3 +52,42 @@ func TestNoticesCoverNothing(t *testing.T) {
 		t.Errorf("the canvas is %v high afterwards, and was %v", got, high)
 	}
 }
+
+// TestNotified: once the person has asked for it, canvases that wait while the person looks
+// elsewhere are notifications of the system, without a sound. A press on one shows its canvas.
+func TestNotified(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil, helloSite("one"), helloSite("two"))
+	p := webtest.Start(t).Open(t, e.link)
+	shown(t, p, 2)
+	webtest.Eval[any](t, p, `void (() => {
+		window.notified = [];
+		window.Notification = class {
+			static permission = "default";
+			static async requestPermission() { return this.permission = "granted"; }
+			constructor(title, { body, silent }) { notified.push({ title, body, silent, press: () => this.onclick() }); }
+			close() {}
+		};
+		Object.defineProperty(document, "hidden", { value: true });
+		document.querySelector("[aria-labelledby='card-1'] .maximize").click();
+	})()`)
+	attention := func(id, reason string) {
+		t.Helper()
+		if err := e.handle(id).Attention(reason); err != nil {
+			t.Fatal(err)
+		}
+	}
+	attention("two", "Approve")
+	press(t, p, ".needs button:not([data-channel])")
+	p.Wait(t, `Notification.permission === "granted" && !document.querySelector(".needs button:not([data-channel])").checkVisibility()`)
+	if got := webtest.Eval[int](t, p, `notified.length`); got != 0 {
+		t.Errorf("%d notifications that nobody asked for", got)
+	}
+	attention("one", "Sign")
+	p.Wait(t, `notified.length === 2`)
+	if got := webtest.Eval[string](t, p, `JSON.stringify(notified)`); got != `[{"title":"Hello two","body":"Approve","silent":true},{"title":"Hello one","body":"Sign","silent":true}]` {
+		t.Errorf("the notifications are %s", got)
+	}
+	webtest.Eval[any](t, p, `void notified[0].press()`)
+	p.Wait(t, visible+` === "two"`)
+}

@@ -139,7 +139,9 @@ func TestAPageAndAnotherHost(t *testing.T) {
 // tampered adds an endpoint that passes a page's frames on to /echo, and changes the fourth
 // frame that it passes back, in the way that the query names.
 func tampered(origin *string) func(http.Handler) http.Handler {
+	var held []byte
 	attacks := map[string]func(b []byte, c *ws.Conn){
+		"moved":    func(b []byte, _ *ws.Conn) { held = b },
 		"changed":  func(b []byte, c *ws.Conn) { b[len(b)/2] ^= 1; _ = c.WriteBinary(b) },
 		"dropped":  func([]byte, *ws.Conn) {},
 		"repeated": func(b []byte, c *ws.Conn) { _ = c.WriteBinary(b); _ = c.WriteBinary(b) },
@@ -180,6 +182,10 @@ func tampered(origin *string) func(http.Handler) http.Handler {
 					continue
 				}
 				_ = page.WriteBinary(b)
+				if held != nil {
+					_ = page.WriteBinary(held)
+					held = nil
+				}
 			}
 			page.Close(ws.CodeNormal, "")
 			<-done
@@ -204,6 +210,7 @@ func TestAPageAndAChangedFrame(t *testing.T) {
 	for how, want := range map[string]string{
 		"changed": "4009,0,1", "repeated": "4009,0,1,2", "cut": "4009,0,1", "empty": "4009,0,1", "clear": "4009,0,1",
 		"dropped": "4009,0,1", // what is behind it does not follow
+		"moved":   "4009,0,1",
 	} {
 		got := webtest.Eval[string](t, p, fmt.Sprintf(`(async () => {`+strings.Replace(dialSealed, "/echo", "/tampered?"+how, 1)+`
 	await open;

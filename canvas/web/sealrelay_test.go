@@ -73,11 +73,11 @@ func (c recordingConn) Write(b []byte) (int, error) {
 // relay saw, and what it must not see by name.
 func throughARelay(t *testing.T, clear bool) (seen *recording, secrets map[string]string) {
 	t.Helper()
-	secrets = map[string]string{"title": rand.Text(), "path": rand.Text(), "message to the page": rand.Text(), "message of the page": rand.Text(), "input": rand.Text()}
+	secrets = map[string]string{"title": rand.Text(), "path": rand.Text(), "message to the page": rand.Text(), "message of the page": rand.Text(), "input": rand.Text(), "content": rand.Text()}
 	e := start(t, nil)
 	e.open(t, site{id: "one", title: secrets["title"], input: object{"text": secrets["input"]}, files: map[string]string{
 		"index.html":            `<!doctype html><html lang="en"><title>One</title><script type="module" src="/` + secrets["path"] + `.js"></script>`,
-		secrets["path"] + ".js": `import { onMessage, send } from "/.ahp/canvas.js"; onMessage((v) => send({ back: v.there })); await send({ ready: true });`,
+		secrets["path"] + ".js": `/* ` + secrets["content"] + ` */ import { onMessage, send } from "/.ahp/canvas.js"; onMessage((v) => send({ back: v.there })); await send({ ready: true });`,
 	}})
 	code, _, err := e.host.AccessTokens().Create(token.Request{Kind: token.Invitation, Name: "a person", Role: host.RoleView})
 	if err != nil {

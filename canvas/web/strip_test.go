@@ -122,6 +122,11 @@ func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
 
 // rewritten replaces a text in one file on its way to the browser.
 func rewritten(next http.Handler, path, old, text string) http.Handler {
+	return edited(next, path, func(body []byte) []byte { return bytes.Replace(body, []byte(old), []byte(text), 1) })
+}
+
+// edited changes a file of the page.
+func edited(next http.Handler, path string, edit func(body []byte) []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != path {
 			next.ServeHTTP(w, r)
@@ -129,7 +134,7 @@ func rewritten(next http.Handler, path, old, text string) http.Handler {
 		}
 		rec := &recorder{header: http.Header{}, status: http.StatusOK}
 		next.ServeHTTP(rec, r)
-		body := bytes.Replace(rec.body.Bytes(), []byte(old), []byte(text), 1)
+		body := edit(rec.body.Bytes())
 		maps.Copy(w.Header(), rec.header)
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		w.WriteHeader(rec.status)

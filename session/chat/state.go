@@ -35,13 +35,13 @@ func SessionOf(uri string) string {
 	return ""
 }
 
-// State is the state of a chat. Title and status are the session's, plus Read and Archived.
+// State is the state of a chat. Its title is the session's.
 type State struct {
 	ModifiedAt string         `json:"modifiedAt"`          // when the last turn ended, ISO 8601
 	Turns      []Turn         `json:"turns"`               // that have ended, the oldest first
 	ActiveTurn *Turn          `json:"activeTurn,omitzero"` // the one that has not
 	Draft      ahp.Value      `json:"draft,omitzero"`      // the message that a person is writing
-	Status     session.Status `json:"status"`              // the bits for read and archived
+	Status     session.Status `json:"status"`              // idle or in progress, with the bits for read and archived
 }
 
 // Turn is a message and its answer.
@@ -78,7 +78,7 @@ func Reduce(state channels.State, action ahp.Action) (channels.State, channels.O
 	switch a := action.(type) {
 	case TurnStarted:
 		s.ActiveTurn = &Turn{ID: a.TurnID, StartedAt: a.StartedAt, Message: a.Message, ResponseParts: []Part{}}
-		s.Draft = nil
+		s.Status = doing(s.Status, session.StatusInProgress).With(session.StatusIsRead, false)
 	case ResponsePart:
 		if t := s.active(a.TurnID); t != nil {
 			t.ResponseParts = append(slices.Clip(t.ResponseParts), a.Part)
@@ -96,6 +96,7 @@ func Reduce(state channels.State, action ahp.Action) (channels.State, channels.O
 			s.ActiveTurn = nil
 			s.Turns = append(slices.Clone(s.Turns[max(0, len(s.Turns)+1-MaxTurns):]), *t)
 			s.ModifiedAt = ended(*t, s.ModifiedAt)
+			s.Status = doing(s.Status, session.StatusIdle)
 		}
 	case DraftChanged:
 		s.Draft = a.Draft
@@ -107,6 +108,11 @@ func Reduce(state channels.State, action ahp.Action) (channels.State, channels.O
 		return s, channels.Signal, nil
 	}
 	return s, channels.Applied, nil
+}
+
+// doing replaces what a status says about turns.
+func doing(s, activity session.Status) session.Status {
+	return s&(session.StatusIsRead|session.StatusIsArchived) | activity
 }
 
 // active returns a copy of the active turn, or nil if that is not the turn of the id.

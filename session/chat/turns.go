@@ -103,7 +103,7 @@ func publish(tx *channels.Tx, chat string, actions []ahp.Action) {
 // first returns the state of a new chat: a turn for each canvas that was opened before
 // the chat had a subscriber.
 func first(tx *channels.ReadTx, uri string, now time.Time) State {
-	var state channels.State = State{ModifiedAt: session.Timestamp(now), Turns: []Turn{}}
+	var state channels.State = State{ModifiedAt: session.Timestamp(now), Turns: []Turn{}, Status: session.StatusIdle}
 	for n, c := range open(tx, uri) {
 		begin := notice(fmt.Sprintf("open-%d-%d", tx.Seq(), n), c, now)
 		for _, a := range append([]ahp.Action{begin}, show(begin.TurnID, uri, "", []Shown{c})...) {

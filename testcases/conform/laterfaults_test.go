@@ -86,6 +86,8 @@ var laterFaults = []fault{
 		toClient: drop(func(x exchange) bool { return x.actionType() == "copilot/steer" })},
 
 	// Turns and cards.
+	{name: "a session does not say that its chat changed", caught: "later/chat-summary", because: "no frame arrived",
+		toClient: drop(func(x exchange) bool { return x.actionType() == "session/chatUpdated" })},
 	{name: "a turn never ends", caught: "later/turn", because: "no frame arrived",
 		toClient: drop(func(x exchange) bool { return x.actionType() == "chat/turnComplete" })},
 	{name: "the answer comes before the message", caught: "later/turn", because: "/params/action",

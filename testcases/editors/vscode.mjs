@@ -5,6 +5,8 @@ import WebSocket from "ws";
 
 const load = (path) => import("@codingame/monaco-vscode-api/vscode/vs/" + path);
 const { AgentHostProtocolClient } = await load("platform/agentHost/browser/agentHostProtocolClient");
+const { sessionReducer } = await load("platform/agentHost/common/state/protocol/channels-session/reducer");
+const { chatReducer } = await load("platform/agentHost/common/state/protocol/channels-chat/reducer");
 const { Emitter, Event } = await load("base/common/event");
 const { URI } = await load("base/common/uri");
 const [url, token] = process.argv.slice(2);
@@ -54,7 +56,40 @@ const complete = new Promise((resolve) => client.onDidAction((e) => {
 }));
 client.dispatchAction(chat.toString(), { type: "chat/turnStarted", turnId: "t", startedAt: new Date().toISOString(), message: { text: "show the board", origin: { kind: "user" } } }, client.clientId, 100);
 await complete;
-seen.turn = turn;
+seen.turn = [...turn];
+
+// What VS Code's reducers make of the entries is what a new snapshot has.
+const session = URI.parse("canvas:/made");
+const { state: made } = await client.subscribe(session);
+const talk = URI.parse(made.defaultChat);
+const held = { [session.toString()]: made, [talk.toString()]: (await client.subscribe(talk)).state };
+const reducers = { session: sessionReducer, chat: chatReducer };
+const entries = [];
+const settled = new Promise((resolve) => client.onDidAction((e) => {
+  const reduce = reducers[e.action.type.split("/")[0]];
+  if (!held[e.channel] || !reduce) return;
+  if (e.rejectionReason) warnings.push(`${e.action.type}: ${e.rejectionReason}`);
+  entries.push(e.action.type);
+  held[e.channel] = reduce(held[e.channel], e.action, (text) => warnings.push(text));
+  if (entries.filter((type) => type === "chat/turnComplete").length === 2 && entries.at(-1) === "session/chatUpdated") resolve();
+}));
+let sequence = 200;
+const say = (to, action) => client.dispatchAction(to.toString(), action, client.clientId, sequence++);
+const start = (turnId) => say(talk, { type: "chat/turnStarted", turnId, startedAt: new Date().toISOString(), message: { text: "more", origin: { kind: "user" } } });
+say(talk, { type: "chat/draftChanged", draft: { text: "mo", origin: { kind: "user" } } });
+start("u");
+say(session, { type: "session/titleChanged", title: "Renamed" });
+say(session, { type: "session/isReadChanged", isRead: true });
+start("v");
+await settled;
+seen.entries = entries;
+// JSON leaves out members that are undefined, in the order of the names.
+const plain = (v) => JSON.stringify(v, (_, o) => (o && typeof o === "object" && !Array.isArray(o) ? Object.fromEntries(Object.entries(o).sort(([a], [b]) => (a < b ? -1 : 1))) : o));
+for (const uri of [session, talk]) {
+  const { state } = await client.subscribe(uri);
+  if (uri === talk) held[uri.toString()].title = state.title; // no action changes it
+  if (plain(held[uri.toString()]) !== plain(state)) warnings.push(`reduced: ${plain(held[uri.toString()])}\nsnapshot: ${plain(state)}`);
+}
 
 const back = new Promise((resolve) => client.onDidChangeConnectionState((state) => state === "connected" && resolve()));
 transport.socket.terminate();

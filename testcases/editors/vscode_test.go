@@ -15,7 +15,8 @@ import (
 
 // TestVSCode connects VS Code's own client class, lists, subscribes, creates a session,
 // sends a message, loses the connection and is back: with the versions that it offers, and
-// with those of later releases.
+// with those of later releases. What its reducers make of the entries is what the host's
+// snapshots have.
 func TestVSCode(t *testing.T) {
 	if os.Getenv("AHP_LONG") != "1" {
 		t.Skip("AHP_LONG=1 and npm packages are needed")
@@ -54,7 +55,7 @@ func vscode(t *testing.T, versions, want string) {
 	var seen struct {
 		Version                        string
 		Sessions, Created, Reconnected []string
-		Turn, Warnings                 []string
+		Turn, Entries, Warnings        []string
 	}
 	if err := json.Unmarshal(out, &seen); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -67,6 +68,12 @@ func vscode(t *testing.T, versions, want string) {
 		{seen.Created, []string{"canvas:/default", "canvas:/made"}},
 		{seen.Reconnected, []string{"canvas:/default", "canvas:/made"}},
 		{seen.Turn, []string{"chat/turnStarted", "chat/responsePart", "chat/turnComplete"}},
+		{seen.Entries, []string{
+			"chat/draftChanged",
+			"chat/turnStarted", "chat/responsePart", "chat/turnComplete", "session/chatUpdated",
+			"session/titleChanged", "session/chatUpdated", "session/isReadChanged",
+			"chat/turnStarted", "chat/responsePart", "chat/turnComplete", "session/chatUpdated",
+		}},
 		{seen.Warnings, nil},
 	} {
 		if !slices.Equal(l.have, l.want) {

@@ -17,20 +17,23 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// newBrowser starts a headless Chromium that ends with its context.
-func newBrowser(ctx context.Context) (context.Context, func(), error) {
-	exe := ""
+// chromium returns the path of the browser.
+func chromium() (string, error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
-			exe = found
-			break
+			return found, nil
 		}
 	}
-	if exe == "" {
-		return nil, nil, errors.New("chromium is not installed")
+	return "", errors.New("chromium is not installed")
+}
+
+// newBrowser starts a headless Chromium that ends with its context.
+func newBrowser(ctx context.Context, exe string, more ...chromedp.ExecAllocatorOption) (context.Context, func(), error) {
+	flags := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(exe), chromedp.Headless, chromedp.NoSandbox, chromedp.NoFirstRun, chromedp.WindowSize(1280, 860),
+		chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-dev-shm-usage", true),
 	}
-	allocator, free := chromedp.NewExecAllocator(ctx, chromedp.ExecPath(exe), chromedp.Headless, chromedp.NoSandbox, chromedp.NoFirstRun, chromedp.WindowSize(1280, 860),
-		chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-dev-shm-usage", true))
+	allocator, free := chromedp.NewExecAllocator(ctx, append(flags, more...)...)
 	b, end := chromedp.NewContext(allocator)
 	stop := func() { end(); free() }
 	if err := chromedp.Do(b, chromedp.Navigate("about:blank")); err != nil {

@@ -5,9 +5,12 @@
 //	go run ./testcases/survey --only vite,next         some of them
 //	go run ./testcases/survey --apps FOLDER            those of another folder
 //	go run ./testcases/survey --extensions FOLDER      a folder with folders of extensions
+//	go run ./testcases/survey --networks               hosts, relay and people in three networks
 //
 // It needs Chromium, and node for extensions and the apps of corpus. Fetched apps stay in
-// --cache; nothing is written into the folders that it reads.
+// --cache; nothing is written into the folders that it reads. With --networks, which takes
+// Linux, root and iproute2, the relay is in one network namespace and the browser of the
+// people who come through it in another, from which only the relay can be reached.
 //
 // # What is compared
 //

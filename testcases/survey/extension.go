@@ -36,7 +36,7 @@ func (s *survey) visitExtension(ctx context.Context, dir string, w way) (seen, e
 		return seen{}, err
 	}
 	defer host.kill()
-	return do(s.browser, a, link, true), nil
+	return do(s.from(w), a, link, true), nil
 }
 
 // message is one of JSON-RPC.

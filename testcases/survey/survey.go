@@ -8,33 +8,72 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/chromedp/chromedp"
 )
 
-// survey is a browser, a relay, and what was seen with them.
+// survey is browsers, a relay, and what was seen with them.
 type survey struct {
-	browser context.Context
-	end     func()
-	relay   *relay
-	out     io.Writer
-	results []*result
+	browser, far context.Context // far is that of the people who come through the relay
+	ends         []func()
+	relay        *relay
+	out          io.Writer
+	results      []*result
 }
 
-func newSurvey(ctx context.Context, binary string, out io.Writer) (*survey, error) {
-	r, err := newRelay(ctx, binary)
-	if err != nil {
+// newSurvey starts a relay and browsers. With apart, the relay and the people are in networks
+// of their own.
+func newSurvey(ctx context.Context, binary string, out io.Writer, apart bool) (*survey, error) {
+	s := &survey{out: out}
+	if err := s.begin(ctx, binary, apart); err != nil {
+		s.stop()
 		return nil, err
 	}
-	b, end, err := newBrowser(ctx)
+	return s, nil
+}
+
+func (s *survey) begin(ctx context.Context, binary string, apart bool) error {
+	r, err := newRelay(ctx, binary, apart)
 	if err != nil {
-		r.stop()
-		return nil, err
+		return err
 	}
-	return &survey{browser: b, end: end, relay: r, out: out}, nil
+	s.relay, s.ends = r, append(s.ends, r.stop)
+	exe, err := chromium()
+	if err != nil {
+		return err
+	}
+	b, end, err := newBrowser(ctx, exe)
+	if err != nil {
+		return err
+	}
+	s.browser, s.far, s.ends = b, b, append(s.ends, end)
+	n := r.networks
+	if n == nil {
+		return nil
+	}
+	if exe, err = browserIn(n.people, r.dir, exe); err != nil {
+		return err
+	}
+	s.far, end, err = newBrowser(ctx, exe, chromedp.Flag("ignore-certificate-errors-spki-list", n.spki),
+		chromedp.Flag("host-resolver-rules", "MAP "+relayContent+" "+relayAddress))
+	if err == nil {
+		s.ends = append(s.ends, end)
+	}
+	return err
 }
 
 func (s *survey) stop() {
-	s.end()
-	s.relay.stop()
+	for _, end := range slices.Backward(s.ends) {
+		end()
+	}
+}
+
+// from is the browser of a way.
+func (s *survey) from(w way) context.Context {
+	if w == relayed {
+		return s.far
+	}
+	return s.browser
 }
 
 // apps surveys the apps of a folder.
@@ -107,7 +146,7 @@ func (s *survey) visitApp(ctx context.Context, a *app, w way) (seen, error) {
 		defer host.kill()
 		address = link
 	}
-	saw := do(s.browser, a, address, canvas)
+	saw := do(s.from(w), a, address, canvas)
 	saw.Sockets = r.sockets.Load()
 	return saw, nil
 }

@@ -72,7 +72,9 @@ func TestSurvey(t *testing.T) {
 	}
 	defer remove()
 	var out strings.Builder
-	s, err := newSurvey(t.Context(), binary, &out)
+	_, err = exec.LookPath("ip")
+	apart := err == nil && os.Geteuid() == 0
+	s, err := newSurvey(t.Context(), binary, &out, apart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +92,9 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("the survey ends with %v", err)
 	}
 	t.Logf("\n%s", &out)
+	if at := s.results[0].Seen[relayed].At; apart && !strings.HasSuffix(at, strings.TrimPrefix(relayContent, "*")+":"+relayPort) {
+		t.Errorf("through the relay, the app is at %s", at)
+	}
 	for _, w := range canvases {
 		works, breaks := s.results[0], s.results[1]
 		if v := works.Verdicts[w]; !v.Works || works.Seen[w].Sockets == 0 {

@@ -50,6 +50,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// ValidPrefix reports whether subjects can begin with a name.
+func ValidPrefix(name string) bool { return validPrefix.MatchString(name) }
+
 var validPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,3}$`)
 
 // check returns an error if the options are not valid. It does not quote the URLs, which can
@@ -64,7 +67,7 @@ func (o Options) check() error {
 	switch {
 	case len(o.URLs) == 0:
 		return errors.New("natsdir: Options.URLs is empty; a NATS server is required")
-	case !validPrefix.MatchString(o.Prefix):
+	case !ValidPrefix(o.Prefix):
 		return fmt.Errorf("natsdir: prefix %q is not 1 to 4 names of letters, digits, - and _, separated by dots", o.Prefix)
 	case o.Edges.Empty():
 		return errors.New("natsdir: Options.Edges is empty; hosts would dial no edge")

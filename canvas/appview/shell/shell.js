@@ -292,7 +292,7 @@ request("ui/initialize", {
 }).then((answer) => {
   capabilities = answer?.hostCapabilities ?? {};
   context = answer?.hostContext ?? {};
+  notify("ui/notifications/initialized"); // before a size
   applyContext();
-  notify("ui/notifications/initialized");
   setTimeout(() => height.update());
 });

@@ -60,7 +60,7 @@ async function mount(uri, args, result) {
   bridge.oncalltool = (params) => callForView(params);
   bridge.onsizechange = ({ height }) => { log.sizes.push(height); if (height) frame.style.height = height + "px"; };
   bridge.onopenlink = async ({ url }) => { log.links.push(url); return {}; };
-  bridge.onupdatemodelcontext = async (params) => { log.contexts.push(params); return {}; };
+  bridge.onupdatemodelcontext = async (params) => { log.contexts.push({ ...params, at: performance.now() }); return {}; };
   bridge.onrequestdisplaymode = async ({ mode }) => { log.modes.push(mode); view.context = { displayMode: mode }; return { mode }; };
   bridge.onerror = (err) => log.errors.push(String(err));
   const ready = new Promise((resolve) => { bridge.onsandboxready = resolve; });

@@ -127,6 +127,19 @@ func drag(p page, card, list string) {
 	})()`)
 }
 
+// roomy is whether a card's commands leave the room to its title: they lie over it, or open
+// below it where nothing hovers.
+const roomy = `(() => {
+	const card = all(".card")[0], side = card.querySelector(".side"), more = card.querySelector(":scope > .icon");
+	const beside = () => card.getBoundingClientRect().right - card.querySelector(".name").getBoundingClientRect().right;
+	if (!d.defaultView.matchMedia("(hover: none)").matches) return beside() < 12 && !more.checkVisibility();
+	const shut = !side.checkVisibility() && beside() < 60;
+	more.click();
+	const below = side.checkVisibility() && side.getBoundingClientRect().top >= card.querySelector(".name").getBoundingClientRect().bottom && more.ariaExpanded === "true";
+	more.click();
+	return shut && below;
+})()`
+
 // look takes screenshots and audits in both themes and a narrow window.
 func look(t *testing.T, p page) {
 	t.Helper()
@@ -137,4 +150,5 @@ func look(t *testing.T, p page) {
 	p.Look("board-dark")
 	p.Tab.Resize(t, 420, 860)
 	p.Look("board-narrow")
+	p.Wait(roomy)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -42,12 +43,21 @@ func checkOwner(ctx context.Context, g *program.Group, raw string) error {
 	if err != nil {
 		return nil // not known on this system
 	}
-	for _, pid := range listeners(sockets, u.Hostname(), uint32(port)) {
-		if pid != 0 && !g.Has(int(pid)) {
-			return errForeign
-		}
+	if foreign(listeners(sockets, u.Hostname(), uint32(port)), g.Has, runtime.GOOS == "linux") {
+		return errForeign
 	}
 	return nil
+}
+
+// foreign reports whether one of the processes is not the extension's. 0 is a process that
+// the system does not name: where it names all of the user's own, that of another user.
+func foreign(pids []int32, own func(pid int) bool, namesOwn bool) bool {
+	return slices.ContainsFunc(pids, func(pid int32) bool {
+		if pid == 0 {
+			return namesOwn
+		}
+		return !own(int(pid))
+	})
 }
 
 // listeners returns the processes that can receive a connection to host and port. A

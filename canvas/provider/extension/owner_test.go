@@ -47,6 +47,24 @@ func TestListeners(t *testing.T) {
 	}
 }
 
+// TestForeign: a process that Linux does not name is one of another user.
+func TestForeign(t *testing.T) {
+	own := func(pid int) bool { return pid == 7 }
+	for _, c := range []struct {
+		pids          []int32
+		named, others bool // on a system that names all of the user's processes, and elsewhere
+	}{
+		{nil, false, false}, {[]int32{7}, false, false}, {[]int32{7, 8}, true, true}, {[]int32{0}, true, false}, {[]int32{0, 7}, true, false},
+	} {
+		if got := foreign(c.pids, own, true); got != c.named {
+			t.Errorf("%v: foreign is %v on Linux", c.pids, got)
+		}
+		if got := foreign(c.pids, own, false); got != c.others {
+			t.Errorf("%v: foreign is %v elsewhere", c.pids, got)
+		}
+	}
+}
+
 // TestCheckOwner looks at real sockets: of this process, and of a process of the group.
 func TestCheckOwner(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -40,7 +40,10 @@ func TestView(t *testing.T) {
 		if got := v.eval(`[w.context.platform, w.context.toolInfo.tool.name, w.context.displayMode, typeof w.context.containerDimensions.width, Boolean(w.context.styles.variables["--color-background-primary"]), JSON.stringify(w.capabilities.sandbox.permissions)].join()`); got != "web,show,inline,number,true,{}" {
 			t.Errorf("the context is %s", got)
 		}
-		if got := v.eval("h.body.innerText"); !strings.Contains(got, "It asked for cesium.com, *.tiles.example, the microphone. They are not allowed here (start the host with --allow-origin fake=https://cesium.com)") {
+		if got := v.eval(`f.getAttribute("sandbox") + f.allow`); got != "allow-scripts allow-same-origin allow-forms" {
+			t.Errorf("the View's frame: %s", got)
+		}
+		if got := v.eval("h.body.innerText"); !strings.Contains(got, "It asked for cesium.com, *.tiles.example, the microphone. They are not allowed here (start the host with --allow-origin fake=https://cesium.com --allow-origin fake=https://*.tiles.example)") {
 			t.Errorf("the card says %s", got)
 		}
 		v.click(`d.querySelector("#add")`)

@@ -20,6 +20,8 @@
 //     header goes to the server's own origin alone, and no redirect is followed.
 //   - No program and no child of one outlives [Runner.Close] (package process).
 //
+// RULES.md lists the rules and the threats, also those of package appview, with their tests.
+//
 // # Declarations
 //
 // Tools that agents may call and that have no UI are actions of each canvas of the server.

@@ -243,9 +243,16 @@ func (v *viewer) eval(expression string) string {
 // click clicks with the mouse on an element of the View, as a person does.
 func (v *viewer) click(element string) {
 	v.t.Helper()
+	x, y := v.place(element)
+	v.tab.ClickAt(v.t, x, y)
+}
+
+// place scrolls to an element of the View, and returns where its middle is in the tab.
+func (v *viewer) place(element string) (x, y float64) {
+	v.t.Helper()
 	in := webtest.Eval[[2]float64](v.t, v.frame, prelude+`(() => { const e = `+element+`; e.scrollIntoView({ block: "center" }); const r = e.getBoundingClientRect(), o = f.getBoundingClientRect(); return [o.x + r.x + r.width / 2, o.y + r.y + r.height / 2]; })()})()`)
 	out := webtest.Eval[[2]float64](v.t, v.tab, `(() => { const r = document.querySelector(".card iframe").getBoundingClientRect(); return [r.x, r.y]; })()`)
-	v.tab.ClickAt(v.t, in[0]+out[0], in[1]+out[1])
+	return in[0] + out[0], in[1] + out[1]
 }
 
 // save saves a screenshot if the variable SCREENSHOTS names a folder.

@@ -40,11 +40,31 @@ func (g *Running) Open(ctx context.Context, req canvas.OpenRequest, h *canvas.Ha
 		i.restore(req.Saved)
 	}
 	arguments := withDefaults(tool, req.Input)
+	if req.Restored {
+		return i.showAgain(c, page, arguments)
+	}
 	opened, err := i.show(ctx, c, page, arguments)
 	if err != nil && req.Current == nil {
 		_ = i.Close(context.WithoutCancel(ctx)) // the host does not close an instance whose open failed
 	}
 	return opened, err
+}
+
+// showAgain shows what was saved, also if that is a call with other arguments: an open that the
+// end of the host interrupted. No tool is called.
+func (i *instance) showAgain(c *conn, page *resource, arguments ahp.Value) (canvas.Opened, error) {
+	i.mu.Lock()
+	if i.kept.Arguments == nil { // nothing could be saved
+		i.kept.Arguments, i.kept.Canceled = arguments, lostResult
+	}
+	shown := i.kept.Arguments
+	i.mu.Unlock()
+	i.attach(c, page, nil)
+	opened := i.opened(nil)
+	if !ahp.Equal(shown, arguments) {
+		opened.Input = shown
+	}
+	return opened, i.save()
 }
 
 // show is the rest of an open. Unless the canvas shows a call with these arguments already,

@@ -165,6 +165,7 @@ func TestHostileView(t *testing.T) {
 		for n, link := range []string{"javascript:alert(1)", "http://plain.example/", "https://user@host.example/", "data:text/html,x", "file:///etc/passwd", "https://" + strings.Repeat("x", 2100)} {
 			v.in(fmt.Sprintf(`(window.outcome = "", ask("ui/open-link", { url: %q }).then((m) => { outcome = %d + JSON.stringify(m.result); }), 0)`, link, n))
 			v.wait(fmt.Sprintf(`w.eval("outcome") === '%d{"isError":true}'`, n))
+			v.wait(`h.body.innerText.includes("The app offers a link that cannot be opened here: ` + link[:min(len(link), 500)] + `")`)
 		}
 		v.in(`for (let i = 0; i < 40; i++) ask("ui/open-link", { url: "` + canary.URL + `/" + i }); 0`)
 		v.tab.Wait(t, `document.querySelectorAll(".offer:not([hidden])").length === 1`)

@@ -62,6 +62,9 @@ func TestOpenAnswers(t *testing.T) {
 	if got := string(o.Answer); got != `{"content":[{"type":"text","text":"shown {\"what\":\"everything\"}"}]}` {
 		t.Errorf("the answer is %s", got)
 	}
+	if again := e.mustOpen("show", `{"what":"everything"}`); again.Answer != nil || strings.Count(e.called(), "show ") != 1 {
+		t.Errorf("an open that changes nothing has the answer %s; the server saw %s", again.Answer, e.called())
+	}
 	v, err := e.invoke("show", "app_result", "")
 	if err != nil || !strings.Contains(v, `"arguments":{"what":"everything"}`) || !strings.Contains(v, "shown") {
 		t.Errorf("app_result: %s, %v", v, err)

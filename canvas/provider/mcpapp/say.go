@@ -227,6 +227,8 @@ func forAgent(r *sdk.CallToolResult) ahp.Value {
 	}
 	if len(r.Content) > 0 {
 		all.Structured = nil
+	} else {
+		all.Content = ahp.Value("[]")
 	}
 	if depth, values := ahp.Measure(ahp.MustMarshal(all)); depth > maxAgentDepth || values > maxAgentValues {
 		return ahp.MustMarshal(agentResult{Content: ahp.Value("[]"), IsError: all.IsError, Note: "the result is too deep or has too many values and is left out; the page shows it"})

@@ -43,8 +43,8 @@ ${SHIM}
 <style>
 html { height: 100%; background: var(--background-color-default, #fff); color: var(--text-color-default, #1f2328); font: 1rem/1.5 var(--font-sans, system-ui, sans-serif) }
 body { margin: 0; min-height: 100%; display: grid; place-content: center; padding: 2rem; box-sizing: border-box; text-align: center }
-p { margin: 0; max-width: 34ch; text-wrap: balance } small { display: block; margin-block-start: .5rem; color: var(--text-color-muted, #59636e) }
-</style><p>${text}</p><small>Status ${status}</small>`;
+p { margin: 0; max-width: 34ch; text-wrap: balance } small { display: block; margin-block-start: .5rem } strong + span, small { color: var(--text-color-muted, #59636e) } strong { display: block; font-weight: 600 }
+</style><p>${text.replace(/^(.*?\.) (.*)$/, "<strong>$1</strong> <span>$2</span>")}</p><small>Status ${status}</small>`;
 
   /** Whether an allowed origin, which can begin with "*.", is that of a url. @param {string} allowed @param {URL} url */
   function covers(allowed, url) {

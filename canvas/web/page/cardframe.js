@@ -217,7 +217,7 @@ export class CardFrame {
   /** @param {import("./policy.js").Verdict} verdict */
   #show(verdict) {
     const card = this.#card;
-    if (verdict.kind === "refused") return this.#fail("This address is not allowed", verdict.why);
+    if (verdict.kind === "refused") return this.#fail("This address is not allowed", `${verdict.why} Your agent can open the canvas at another one.`);
     if (verdict.kind === "direct") {
       const { element, post } = directFrame(verdict.url, card.title, (payload) => card.view.fromDocument(payload));
       this.#post = post;

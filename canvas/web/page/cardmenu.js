@@ -22,8 +22,8 @@ export function cardMenu(card, layout, show, sharing) {
     { text: "Pin in its place", icon: "pin", run: () => layout.pin(id), pressed: layout.isPinned(id) },
     { text: "Put away", icon: "away", run: () => layout.putAway(id), disabled: !layout.isPane(id) || visible.length < 2 },
     { text: "Private: agents cannot look", icon: "hidden", apart: true, run: () => card.togglePrivate(), pressed: card.private },
-    ...(card.consent.names.length ? [{ text: "Withdraw what you allowed", run: () => card.consent.takeBack() }] : []),
-    ...(card.frame.origin.keeps ? [{ text: "Clear what it stored here", run: () => card.frame.clearStored() }] : []),
+    ...(card.consent.names.length ? [{ text: "Withdraw what you allowed", icon: /** @type {const} */ ("withdraw"), run: () => card.consent.takeBack() }] : []),
+    ...(card.frame.origin.keeps ? [{ text: "Clear what it stored here", icon: /** @type {const} */ ("clear"), run: () => card.frame.clearStored() }] : []),
     ...shareItems(card, sharing),
     { text: "Close", icon: "close", apart: true, run: () => card.requestClose() },
   ];

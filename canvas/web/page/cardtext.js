@@ -60,6 +60,6 @@ export function messageText({ stale, closing, state, refusal, failure, starting,
   if (failure) return failure;
   if (stale) return { title: "Not up to date", text: "This canvas's provider is not running. The canvas resumes when the provider is back.", veil: true };
   if (!state || starting) return { title: "Opening…", text: "" };
-  if (state.url === undefined) return { title: "Nothing to show", text: "This canvas is open, but its provider has not given it an address." };
+  if (state.url === undefined) return { title: "Nothing to show", text: "This canvas is open, but its provider has not given it an address. It appears once there is one." };
   return undefined;
 }

@@ -87,10 +87,10 @@ function unpack({ mimeType: given, text, blob }) {
 function explain(err) {
   if (!(err instanceof RPCError)) return { status: 503, word: "The host is not connected. Reload this page when it is back." };
   switch (err.code) {
-    case -32008: return { status: 404, word: "This canvas has no such file." };
+    case -32008: return { status: 404, word: "This canvas has no such file. Your agent can add it." };
     case -32009: return { status: 403, word: "The host does not serve this file." };
     case -32012: return { status: 503, word: "This canvas's provider is not running. Try again when it is back." };
     case -32602: return { status: 400, word: "This address is not a path in the canvas." };
-    default: return { status: 502, word: "The host could not read this file." };
+    default: return { status: 502, word: "The host could not read this file. Reload this page to try again." };
   }
 }

@@ -25,6 +25,8 @@ const PATHS = {
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   save: "M12 4v11M7.5 10.5L12 15l4.5-4.5M5 19h14",
   print: "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7z",
+  clear: "M5 7h14M9.5 7V4h5v3M7 7l.8 13h8.4L17 7M10.5 11v5M13.5 11v5",
+  withdraw: "M12 3.5l7 2.5v5c0 4.5-2.9 7.8-7 9.5-4.1-1.7-7-5-7-9.5V6zM9 12h6",
   link: "M10 14a4 4 0 0 0 5.7 0l3-3a4 4 0 0 0-5.7-5.7L11.5 7M14 10a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7L12.5 17",
   board: "M4 5h4.5v14H4zM10 5h4.5v9H10zM16 5h4v6h-4z",
   chart: "M4 4v16h16M8 15l4-5 3 3 5-7",

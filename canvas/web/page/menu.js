@@ -5,7 +5,7 @@ import { icon } from "./icons.js";
 
 /**
  * One line of a menu. pressed makes it a line that is on or off; apart begins a group.
- * @typedef {{ text: string, icon?: import("./icons.js").Icon, run: () => void, disabled?: boolean, pressed?: boolean, apart?: boolean }} Item
+ * @typedef {{ text: string, icon: import("./icons.js").Icon, run: () => void, disabled?: boolean, pressed?: boolean, apart?: boolean }} Item
  */
 
 /** @type {HTMLElement | undefined} */ let menu;
@@ -55,8 +55,7 @@ function line({ text, icon: name, run, disabled = false, pressed, apart = false 
   button.setAttribute("aria-disabled", String(disabled));
   button.tabIndex = -1;
   button.classList.toggle("apart", apart);
-  if (name) button.append(icon(name));
-  button.append(Object.assign(document.createElement("span"), { textContent: text }));
+  button.append(icon(name), Object.assign(document.createElement("span"), { textContent: text }));
   button.addEventListener("click", () => {
     if (disabled) return;
     closeMenu();

@@ -5,7 +5,7 @@ import { LOOKING } from "./key.js";
 import { setText } from "./ui.js";
 
 const CHOICES = ["system", "light", "dark"];
-const KEY = "theme";
+const KEY = "theme"; // first.js reads it too
 const TOKENS = [
   "--background-color-default", "--text-color-default", "--text-color-muted", "--border-color-default",
   "--color-focus-outline", "--font-sans", "--font-mono",
@@ -37,6 +37,7 @@ export function startTheme(button, changed) {
     root.dataset.colorMode = chosen === "system" ? (systemDark.matches ? "dark" : "light") : chosen;
     setText(/** @type {HTMLElement} */ (button.querySelector("span")), `Theme: ${chosen}`);
     button.title = `Theme: ${chosen}`;
+    colorBars();
     changed();
   };
   button.addEventListener("click", () => {
@@ -49,4 +50,10 @@ export function startTheme(button, changed) {
   systemDark.addEventListener("change", apply);
   addEventListener("languagechange", changed);
   apply();
+}
+
+/** Gives the browser's own bars around the page its color, also if the system has another theme. */
+function colorBars() {
+  const { backgroundColor } = getComputedStyle(document.body);
+  for (const meta of document.querySelectorAll("meta[name=theme-color]")) /** @type {HTMLMetaElement} */ (meta).content = backgroundColor;
 }

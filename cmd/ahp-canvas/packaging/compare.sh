@@ -62,6 +62,7 @@ for sbom in "$release"/*.cdx.json; do
   # GOFLAGS can have flags that this command does not know.
   GOFLAGS="" go version -m "$program" | awk '$1 == "dep" { print "pkg:golang/" $2 "@" $3 }' | sort >"$work/linked"
   [ -s "$work/linked" ] || fail "$program names no modules"
+  [ "$(wc -c <"$program")" -le 50000000 ] || fail "$program has more than 50 MB"
   grep -o '"purl": "pkg:golang/[^"?]*' "$sbom" | sed 's/"purl": "//; s/%2B/+/g' | sort -u >"$work/named"
   missing=$(comm -23 "$work/linked" "$work/named")
   [ -z "$missing" ] || fail "$sbom does not name $missing"

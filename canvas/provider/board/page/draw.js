@@ -146,7 +146,7 @@ function makeList(list) {
     make("footer", {}, make("button", { type: "button", className: "plain add", onclick: () => addCard(id) }, "+ Add a card")));
 }
 
-/** Shows a list's commands, where nothing hovers. @param {Event} e */
+/** Shows the commands of a list or a card, where nothing hovers. @param {Event} e */
 function toggleCommands(e) {
   const button = /** @type {HTMLElement} */ (e.currentTarget);
   const shown = button.parentElement?.classList.toggle("commands") ?? false;
@@ -170,6 +170,7 @@ function makeCard(card) {
   return make("li", { id, className: "card", tabIndex: -1, "aria-roledescription": "card", "aria-keyshortcuts": "Space Enter Delete N Shift+ArrowUp Shift+ArrowDown Shift+ArrowLeft Shift+ArrowRight" },
     make("input", { type: "checkbox", className: "tick", tabIndex: -1, onchange: () => tick(id) }),
     make("div", { className: "name", id: `${id}-name`, dir: "auto" }),
+    Object.assign(icon("more", "Commands for card", toggleCommands), { ariaExpanded: "false", tabIndex: -1 }),
     make("div", { className: "side" },
       make("span", { className: "icon grip quiet", "aria-hidden": "true", title: "Drag" }, glyph("grip")),
       Object.assign(icon("edit", "Edit card", () => editCard(id)), { tabIndex: -1 }),

@@ -11,6 +11,7 @@ const LINK = 30_000; // ms for the person to decide about a link
 const TEARDOWN = 1_000; // ms for the View to answer ui/resource-teardown
 const SETTLE = 2_000; // ms for the renderer to say what it is
 const MODES = ["inline", "fullscreen"];
+const MAX_FLAGS = 4; // that the card names for hosts which a View asks for
 const REQUEST = 25_000; // ms for the View to answer a call of the agent
 const FORWARDED = ["tools/call", "tools/list", "resources/read", "resources/list", "resources/templates/list"];
 const SAID = ["ui/message", "ui/update-model-context"];
@@ -285,8 +286,9 @@ async function load() {
 function noteDenied() {
   const denied = opening.denied;
   if (!denied?.length) return;
-  const host = denied.find((/** @type {string} */ d) => /^[*\w.-]+\.[a-z]+(:\d+)?$/.test(d));
-  const how = host ? ` (start the host with --allow-origin ${opening.name}=https://${host})` : "";
+  const hosts = denied.filter((/** @type {string} */ d) => /^[*\w.-]+\.[a-z]+(:\d+)?$/.test(d)).slice(0, MAX_FLAGS);
+  const flags = hosts.map((/** @type {string} */ host) => `--allow-origin ${opening.name}=https://${host}`).join(" ");
+  const how = flags && ` (start the host with ${flags})`;
   note("denied", `It asked for ${denied.join(", ")}. They are not allowed here${how}.`);
 }
 

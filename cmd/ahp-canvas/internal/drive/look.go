@@ -2,8 +2,10 @@ package drive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,7 +74,7 @@ func lookAt(ctx context.Context, env *term.Env, to reach.Target, args lookArgs, 
 		env.Note("no picture was written: " + term.Printable(l.NoPicture))
 	} else if out != "" {
 		if err := os.WriteFile(out, png, 0o600); err != nil {
-			return err
+			return term.About("--out", err)
 		}
 	}
 	if env.JSON {
@@ -89,7 +91,11 @@ func callWithPicture(ctx context.Context, env *term.Env, to reach.Target, args l
 		return nil, nil, err
 	}
 	defer c.Close()
-	return c.CallWithPicture(ctx, mcp.ToolLook, ahp.MustMarshal(args))
+	value, png, err := c.CallWithPicture(ctx, mcp.ToolLook, ahp.MustMarshal(args))
+	if e, ok := errors.AsType[*canvas.Error](err); ok && slices.Contains([]string{"/width", "/height", "/theme", "/wait"}, e.Path) {
+		err = term.About("--"+e.Path[1:], err)
+	}
+	return value, png, err
 }
 
 // lookText is a look for people.

@@ -32,10 +32,13 @@ type Admin struct {
 	Degraded func() error
 	// Names are host names for that address beside its own.
 	Names []string
+	// Code is the code of the error if the address cannot be used.
+	Code string
 }
 
-// Flags adds --admin and --admin-name.
-func (a *Admin) Flags(cmd *cobra.Command) {
+// Flags adds --admin and --admin-name. Errors of the address have the code.
+func (a *Admin) Flags(cmd *cobra.Command, code string) {
+	a.Code = code
 	f := cmd.Flags()
 	f.StringVar(&a.Listen, "admin", "", "`address` for /healthz and /metrics (Prometheus), as in 127.0.0.1:9090 (default: none)")
 	f.StringArrayVar(&a.Names, "admin-name", nil, "additional host `name` for the --admin address, as in metrics.example (repeatable; IP addresses, localhost and, beyond loopback, this machine's name are always accepted)")
@@ -48,7 +51,10 @@ func (a Admin) Check() error {
 			return term.Usagef("--admin-name %q: want only a host name, as in metrics.example", name)
 		}
 	}
-	return nil
+	if a.Listen == "" {
+		return nil
+	}
+	return CheckAddress("--admin", a.Listen)
 }
 
 // Start serves health and metrics until stop is called. Both are without secrets and need
@@ -59,7 +65,7 @@ func (a Admin) Start(logger *slog.Logger, own ...prometheus.Collector) (stop fun
 	}
 	ln, err := net.Listen("tcp", a.Listen)
 	if err != nil {
-		return nil, Error(term.CodeNotStarted, a.Listen, err)
+		return nil, Error(a.Code, "--admin", a.Listen, err)
 	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(append(own, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)

@@ -33,13 +33,7 @@ const nsPrefix = "ahpevidence"
 // newNetwork creates the namespaces, which are removed when the test ends.
 func newNetwork(t *testing.T) network {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		missing(t, "network namespaces take root")
-	}
-	if _, err := exec.LookPath("ip"); err != nil {
-		missing(t, "there is no ip (iproute2)")
-	}
-	removeLeftOvers(t)
+	needNetworks(t)
 	n := network{addNamespace(t, "host"), addNamespace(t, "relay"), addNamespace(t, "client")}
 	wire(t, n.relay, "to-host", relayToHost, n.host, "to-relay", hostAddress)
 	wire(t, n.relay, "to-client", relayToClient, n.client, "to-relay", clientAddress)
@@ -51,6 +45,18 @@ func newNetwork(t *testing.T) network {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// needNetworks skips the test if it cannot create namespaces.
+func needNetworks(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		missing(t, "network namespaces take root")
+	}
+	if _, err := exec.LookPath("ip"); err != nil {
+		missing(t, "there is no ip (iproute2)")
+	}
+	removeLeftOvers(t)
 }
 
 // addNamespace creates a namespace that does not forward, and removes it when the test ends.

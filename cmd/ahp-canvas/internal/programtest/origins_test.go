@@ -47,7 +47,7 @@ func TestOrigin(t *testing.T) {
 		{"--origin canvas.example", "not a web origin"},
 		{"--origin https://canvas.example --content-origin https://canvas.example", "not a pattern of content origins"},
 	} {
-		m.do(1, append([]string{"serve", "--state", "memory"}, strings.Fields(tc.args)...)...)
+		m.do(2, append([]string{"serve", "--state", "memory"}, strings.Fields(tc.args)...)...)
 		if !strings.Contains(m.err, tc.want) {
 			t.Errorf("%s: %s", tc.args, m.err)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +32,7 @@ type natsConfig struct {
 	Name        string
 	Port, Route int      // of clients, and of the cluster's other servers
 	Routes      []string // of all servers
+	Args        []string // the arguments of nats-server, instead of all else
 }
 
 // serveNATS runs a NATS server until standard input ends.
@@ -40,8 +43,16 @@ func serveNATS(config string) {
 	}
 	o := &natsd.Options{Host: c.Host, Port: c.Port, ServerName: c.Name, NoSigs: true, NoLog: true}
 	if len(c.Routes) > 1 {
-		o.Cluster = natsd.ClusterOpts{Name: "fleet", Host: c.Host, Port: c.Route}
+		o.Cluster = natsd.ClusterOpts{Name: "fleet", Host: c.Host, Port: c.Route, PingInterval: 2 * time.Second}
 		o.Routes = natsd.RoutesFromStr(strings.Join(c.Routes, ","))
+	}
+	if len(c.Args) > 0 {
+		given, err := natsd.ConfigureOptions(flag.NewFlagSet("nats-server", flag.PanicOnError), c.Args, nil, nil, nil)
+		if err != nil {
+			panic(err)
+		}
+		o = given
+		o.NoSigs, o.NoLog = true, true
 	}
 	s, err := natsd.NewServer(o)
 	if err != nil {
@@ -61,14 +72,20 @@ func serveNATS(config string) {
 type natsProcess struct {
 	config natsConfig
 	via    []string // in front of the command, as in ip netns exec NAME
+	dir    string   // the working folder; "" is this one
 	cmd    *exec.Cmd
 }
 
 // start starts the server, again at the same address if it was killed.
 func (p *natsProcess) start(t *testing.T) {
 	t.Helper()
-	line := append(append([]string{}, p.via...), os.Args[0])
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := append(slices.Clone(p.via), self)
 	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Dir = p.dir
 	config, err := json.Marshal(p.config)
 	if err != nil {
 		t.Fatal(err)
@@ -130,11 +147,17 @@ func startNATS(t *testing.T, n int) (all []*natsProcess) {
 // readmeBlock returns the code block of a file that begins with a text.
 func readmeBlock(t *testing.T, file, begins string) string {
 	t.Helper()
+	return readmeBlockOf(t, file, "", begins)
+}
+
+// readmeBlockOf returns the code block of a language that begins with a text.
+func readmeBlockOf(t *testing.T, file, language, begins string) string {
+	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, found := strings.Cut(string(text), "```\n"+begins)
+	_, block, found := strings.Cut(string(text), "```"+language+"\n"+begins)
 	block, _, ended := strings.Cut(block, "\n```")
 	if !found || !ended {
 		t.Fatalf("%s has no block that begins with %q", file, begins)
@@ -152,7 +175,6 @@ type realFleet struct {
 	dir   string // with the signing key
 	nats  []*natsProcess
 	edges []*realEdge
-	front string // the address of a balancer; "" is dial itself
 }
 
 type realEdge struct {
@@ -206,9 +228,6 @@ func (f *realFleet) joined(t *testing.T, i int) {
 // dial is the balancer of fleetName: it tries the edges in any order. Other addresses it dials.
 func (f *realFleet) dial(ctx context.Context, network, addr string) (c net.Conn, err error) {
 	var d net.Dialer
-	if f.front != "" && strings.HasPrefix(addr, fleetName+":") {
-		return d.DialContext(ctx, network, f.front)
-	}
 	if !strings.HasPrefix(addr, fleetName+":") {
 		return d.DialContext(ctx, network, addr)
 	}

@@ -271,7 +271,7 @@ func TestRelayRefuses(t *testing.T) {
 		{1, "relay --listen 127.0.0.1:0 --tokens " + dir + "/absent.json", "create it with"},
 		{2, "relay --tokens " + tokens + " --listen 0.0.0.0:0", "requires TLS"},
 		{2, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x", "tls-key"},
-		{1, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x --tls-key y", "certificate"},
+		{1, "relay --tokens " + tokens + " --listen 127.0.0.1:0 --tls-cert x --tls-key y", "--tls-cert and --tls-key: "},
 		{2, "relay token --tokens " + tokens + " --host LAPTOP", "a name has"},
 		{2, "relay token --tokens " + tokens + " --host *", "a name has"},
 		{2, "relay token --tokens " + tokens + " --host a --kind other", "host, client or both"},
@@ -279,7 +279,7 @@ func TestRelayRefuses(t *testing.T) {
 		{2, "relay token --tokens " + tokens + " --host a --valid 0s", "never expires"},
 		{2, "serve --state memory --relay wss://relay.example/", "relay-token-file"},
 		{1, "serve --state memory --relay wss://relay.example/ --relay-token-file " + key, "no host token"},
-		{1, "serve --state memory --relay https://relay.example/ --relay-token-file " + wrong, "of the form wss"},
+		{2, "serve --state memory --relay https://relay.example/ --relay-token-file " + wrong, "of the form wss"},
 		{1, "serve --state memory --relay " + to + " --relay-token-file " + wrong, "does not know the host token"},
 	} {
 		m.do(tc.want, strings.Fields(tc.args)...)

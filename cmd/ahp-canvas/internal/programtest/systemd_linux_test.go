@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 )
 
 // TestServiceManager checks that serve and relay take the listener of a socket unit, and
@@ -105,7 +107,7 @@ func TestUnitsAreHardened(t *testing.T) {
 }
 
 // TestFleetUnit checks that systemd accepts the unit of the relay with the override of
-// ahp/relay/README.md, and finds no more that it leaves open.
+// ahp/relay/README.md, and that its command starts a relay.
 func TestFleetUnit(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -124,10 +126,41 @@ func TestFleetUnit(t *testing.T) {
 		}
 		writeUnit(t, filepath.Join(dir, name), string(text))
 	}
-	writeUnit(t, filepath.Join(dir, unit+".d", "override.conf"), readmeBlock(t, "../../../../ahp/relay/README.md", "[Service]\n"))
+	override := readmeBlock(t, "../../../../ahp/relay/README.md", "[Service]\n")
+	startOverride(t, override)
+	writeUnit(t, filepath.Join(dir, unit+".d", "override.conf"), override)
 	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", "--recursive-errors=one", filepath.Join(dir, unit)).CombinedOutput()
 	if text := string(out); err != nil || strings.Contains(text, "ahp-canvas") {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, text)
+	}
+}
+
+// startOverride starts a relay with the command of the override, and stops it.
+func startOverride(t *testing.T, override string) {
+	m, dir, signing := newMachine(t), t.TempDir(), t.TempDir()
+	m.signedKey(signing, "laptop")
+	cert, key := ahptest.WriteCertificate(t, dir, 1, "edge-1.relay.example")
+	for from, to := range map[string]string{cert: "relay.pem", key: "relay.key", filepath.Join(signing, "relay.key.pub"): "relay.pub"} {
+		if err := os.Rename(from, filepath.Join(dir, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, empty := range []string{"revoked", "nats.creds"} {
+		if err := os.WriteFile(filepath.Join(dir, empty), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, line, _ := strings.Cut(override, "ExecStart=/usr/bin/ahp-canvas ")
+	line, _, _ = strings.Cut(line, "\nTimeoutStopSec")
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "printf '%s\\n' "+strings.NewReplacer("%H", "edge-1", "/etc/ahp-canvas", dir).Replace(line))
+	cmd.Env = []string{"CREDENTIALS_DIRECTORY=" + dir, "AHP_CANVAS_RELAY_FLAGS=--listen 127.0.0.1:0"}
+	words, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := m.start(strings.Fields(string(words))...)
+	if code := r.stop(); code != 0 || !strings.HasPrefix(r.line, "wss://localhost:") {
+		t.Errorf("it printed %q and ended with %d:\n%s", r.line, code, r.errs)
 	}
 }
 

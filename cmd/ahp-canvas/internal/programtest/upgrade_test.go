@@ -3,6 +3,7 @@ package programtest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,6 +54,23 @@ func TestOldStates(t *testing.T) {
 			other.serve("--browser", "none", "--open", "board")
 			want.check(other)
 		})
+	}
+}
+
+// TestEachFormatHasAState checks that there is a state folder for TestOldStates of each format
+// that stores have had until now.
+func TestEachFormatHasAState(t *testing.T) {
+	t.Parallel()
+	m, dir := newMachine(t), filepath.Join(t.TempDir(), "state")
+	m.serve("--state", dir, "--browser", "none")
+	var now struct{ Format int }
+	if err := json.Unmarshal([]byte(m.do(0, "state", "check", "--state", dir, "--json")), &now); err != nil || now.Format < 1 {
+		t.Fatalf("format %d, %v", now.Format, err)
+	}
+	for n := range now.Format {
+		if _, err := os.Stat(fmt.Sprintf("testdata/states/format-%d.json", n+1)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -26,11 +26,11 @@ const certificateInterval = time.Minute
 func (c *certificate) load() error {
 	info, err := os.Stat(c.cert)
 	if err != nil {
-		return fmt.Errorf("certificate: %w", err)
+		return fmt.Errorf("--tls-cert and --tls-key: %w", err)
 	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
-		return fmt.Errorf("certificate: %w", err)
+		return fmt.Errorf("--tls-cert and --tls-key: %w", err)
 	}
 	c.pair, c.modified, c.checked = &pair, info.ModTime(), time.Now()
 	return nil

@@ -33,7 +33,7 @@ func (o *options) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.origins, "origin", nil, "`URL` at which people reach the relay, as in https://relay.example (repeatable)")
 	f.StringVar(&o.contentOrigin, "content-origin", "", "`pattern` of the origins that canvases get, as in https://*.canvas.example (not needed on loopback without TLS)")
 	o.fleet.flags(cmd)
-	o.admin.Flags(cmd)
+	o.admin.Flags(cmd, term.CodeRelayNotStarted)
 	o.otlp.Flag(cmd, "lanes")
 	o.limits.HTTPFlag(cmd)
 	o.limits.ProxyFlag(cmd)

@@ -74,7 +74,14 @@ func (o *fleet) check() (err error) {
 			return term.Usagef("--%s is for an edge of a fleet; give --nats, too", needs)
 		}
 	}
+	for flag, file := range map[string]string{"--nats-creds": o.creds, "--nats-ca": o.ca, "--nats-cert": o.cert, "--nats-key": o.key} {
+		if _, err := os.Stat(file); file != "" && err != nil {
+			return term.About(flag, err)
+		}
+	}
 	switch {
+	case !natsdir.ValidPrefix(o.prefix):
+		return term.Usagef("--nats-prefix %q: want 1 to 4 names of letters, digits, - and _, separated by dots", o.prefix)
 	case o.revoked != "" && len(o.tokenKeys) == 0:
 		return term.Usagef("--revoked is for signed tokens; give --token-key, too")
 	case o.drain < 0:
@@ -85,11 +92,11 @@ func (o *fleet) check() (err error) {
 	for _, name := range o.tokenKeys {
 		data, err := os.ReadFile(name)
 		if err != nil {
-			return fmt.Errorf("token key: %w", err)
+			return fmt.Errorf("--token-key: %w", err)
 		}
 		key, err := signed.ParsePublicKey(data)
 		if err != nil {
-			return fmt.Errorf("token key %q: %w; \"ahp-canvas relay token --sign KEY\" writes it as KEY.pub", name, err)
+			return fmt.Errorf("--token-key %q: %w; \"ahp-canvas relay token --sign KEY\" writes it as KEY.pub", name, err)
 		}
 		o.publicKeys = append(o.publicKeys, key)
 	}
@@ -105,7 +112,7 @@ func (o *fleet) checkEdges() (err error) {
 		return term.Usagef("--nats makes this relay an edge of a fleet; give --advertise and --edges, too")
 	}
 	if o.allowed, err = relay.ParseEdges(o.edges...); err != nil {
-		return term.Usagef("--edges: %v", err)
+		return term.Usagef("--edges: %s", strings.TrimPrefix(err.Error(), "relay: edges "))
 	}
 	if !o.allowed.Allows(o.advertise) {
 		return term.Usagef("--advertise %q: it is not a URL that --edges allows, so hosts would not dial it", o.advertise)
@@ -129,9 +136,13 @@ func (o *fleet) directory(logger *slog.Logger) (*natsdir.Directory, error) {
 			break
 		}
 	}
-	return natsdir.Open(natsdir.Options{
+	d, err := natsdir.Open(natsdir.Options{
 		URLs: o.nats, Creds: o.creds, CA: o.ca, Cert: o.cert, Key: o.key, Prefix: o.prefix, Edges: o.allowed, Logger: logger,
 	})
+	if err != nil {
+		return nil, term.About("--nats", err)
+	}
+	return d, nil
 }
 
 func isLoopback(name string) bool {

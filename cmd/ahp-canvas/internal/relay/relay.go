@@ -63,7 +63,7 @@ With --json the first line is one object: {"page","relay","pid"}`,
 func run(ctx context.Context, env *term.Env, o options) (err error) {
 	line := env.StatusLine()
 	logger := env.Logger(o.logLevel)
-	if err := errors.Join(o.admin.Check(), o.limits.Check(), o.fleet.check(), o.otlp.Check()); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	if o.limits, err = o.limits.Fit(logger); err != nil {
@@ -95,6 +95,12 @@ func run(ctx context.Context, env *term.Env, o options) (err error) {
 	return s.run(ctx, line)
 }
 
+// check rejects values that no relay can start with.
+func (o *options) check() error {
+	return errors.Join(listener.CheckAddress("--listen", o.listen), listener.CheckOrigins(o.origins, o.contentOrigin),
+		o.admin.Check(), o.limits.Check(), o.fleet.check(), o.otlp.Check())
+}
+
 // listen takes the listener of the service manager, or opens one at --listen.
 func listen(env *term.Env, address string) (net.Listener, error) {
 	ln, err := env.Manager.Listener()
@@ -105,7 +111,7 @@ func listen(env *term.Env, address string) (net.Listener, error) {
 		return ln, nil
 	}
 	ln, err = net.Listen("tcp", address)
-	return ln, listener.Error(term.CodeRelayNotStarted, address, err)
+	return ln, listener.Error(term.CodeRelayNotStarted, "--listen", address, err)
 }
 
 // Line is the first line of relay --json.

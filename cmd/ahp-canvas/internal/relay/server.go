@@ -34,6 +34,15 @@ type server struct {
 	logger  *slog.Logger
 }
 
+// onceListener is a listener that the drain and then the server close.
+type onceListener struct {
+	net.Listener
+	close func() error
+}
+
+// Close closes the listener once.
+func (l onceListener) Close() error { return l.close() }
+
 // watcher rereads what says which tokens are valid, until ctx is canceled.
 type watcher interface{ Watch(ctx context.Context) }
 
@@ -42,7 +51,7 @@ func newServer(o options, ln net.Listener, tracer *trace.Tracer, logger *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	s := &server{ln: ln, limiter: &web.ConnLimiter{Max: o.limits.HTTP, Proxies: proxies}, drain: o.fleet.drain, logger: logger}
+	s := &server{ln: onceListener{ln, sync.OnceValue(ln.Close)}, limiter: &web.ConnLimiter{Max: o.limits.HTTP, Proxies: proxies}, drain: o.fleet.drain, logger: logger}
 	tokens, err := s.authorizers(o)
 	if err != nil {
 		return nil, err
@@ -84,7 +93,7 @@ func (s *server) authorizers(o options) (all relay.Authorizers, err error) {
 	if o.tokens != "" {
 		file, err := relay.NewFileAuthorizer(o.tokens, s.logger)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("token file %q does not exist; create it with \"ahp-canvas relay token --tokens %s --host NAME\"", o.tokens, term.ShellWord(o.tokens))
+			return nil, fmt.Errorf("--tokens %q does not exist; create it with \"ahp-canvas relay token --tokens %s --host NAME\"", o.tokens, term.ShellWord(o.tokens))
 		} else if err != nil {
 			return nil, err
 		}

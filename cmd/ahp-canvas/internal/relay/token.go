@@ -98,7 +98,10 @@ func makeTokens(env *term.Env, o tokenOptions) error {
 		return err
 	}
 	if o.out != "" {
-		return durable.Replace(o.out, append(ahp.MustMarshal(key), '\n'))
+		if err := durable.Replace(o.out, append(ahp.MustMarshal(key), '\n')); err != nil {
+			return term.About("--out", err)
+		}
+		return nil
 	}
 	return env.PrintJSON(key)
 }

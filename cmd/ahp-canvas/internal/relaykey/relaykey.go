@@ -26,13 +26,13 @@ func Read(name string) (Key, error) {
 	var k Key
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return k, fmt.Errorf("relay token file: %w", err)
+		return k, err
 	}
 	if err := ahp.Unmarshal(data, &k); err != nil {
-		return k, fmt.Errorf("relay token file %q: %w; it must hold the output of \"ahp-canvas relay token\"", name, err)
+		return k, fmt.Errorf("%q: %w; it must hold the output of \"ahp-canvas relay token\"", name, err)
 	}
 	if k.HostToken == "" {
-		return k, fmt.Errorf("relay token file %q has no host token; create one with \"ahp-canvas relay token --kind both\"", name)
+		return k, fmt.Errorf("%q has no host token; create one with \"ahp-canvas relay token --kind both\"", name)
 	}
 	return k, nil
 }

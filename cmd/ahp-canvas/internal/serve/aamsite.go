@@ -59,7 +59,7 @@ func openAAMSite(h *host.Host, file, dir string, logger *slog.Logger) (_ *aamSit
 		}
 	}()
 	if s.ln, err = net.Listen("tcp", c.Listen); err != nil {
-		return nil, listener.Error(term.CodeNotStarted, c.Listen, err)
+		return nil, listener.Error(term.CodeNotStarted, "--aam-site", c.Listen, err)
 	}
 	if !listener.IsLoopback(s.ln.Addr()) && !strings.HasPrefix(c.Origin, "https://") {
 		return nil, term.Usagef("--aam-site %q: /listen %q: other machines can reach it, so /origin must be https, with a TLS proxy in front", file, c.Listen)

@@ -86,7 +86,7 @@ func startBridge(h *host.Host, o bridgeOptions, state *statedir.State, logger *s
 	}
 	ln, err := net.Listen("tcp", o.address)
 	if err != nil {
-		return nil, term.About("--actions-bridge", listener.Error(term.CodeNotStarted, o.address, err))
+		return nil, listener.Error(term.CodeNotStarted, "--actions-bridge", o.address, err)
 	}
 	e := &bridgeEndpoint{token: state.RuntimeToken, address: "ws://" + ln.Addr().String() + "/extension"}
 	e.bridge = actionsbridge.New(actionsbridge.Options{Origins: o.origins, Scripts: o.scripts, Logger: logger})

@@ -55,7 +55,7 @@ func registerFolders(h *host.Host, dirs []string) (opened folders, err error) {
 	for _, dir := range dirs {
 		f, err := folder.Open(dir)
 		if err != nil {
-			return opened, err
+			return opened, term.About("--canvas", err)
 		}
 		taken := ids[f.ID()]
 		ids[f.ID()] = true

@@ -100,7 +100,7 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.uplink.relay, "relay", "", "`URL` of the relay through which people reach this host, as in wss://relay.example/")
 	f.StringVar(&o.uplink.tokenFile, "relay-token-file", "", "`file` with the output of \"ahp-canvas relay token\" for this host")
-	o.uplink.admin.Flags(cmd)
+	o.uplink.admin.Flags(cmd, term.CodeNotStarted)
 	f.StringArrayVar(&o.uplink.edges, "relay-edges", nil, "`pattern` of the edges that a relay can have this host dial, as in wss://*.relay.example (repeatable; default: those that the relay lists)")
 	f.StringVar(&o.uplink.role, "relay-role", roleLink, "what clients may do without a token of this host: `role` link (nothing: links contain a token of the host, which the relay does not learn), none (nothing: each client needs an invitation or a token), read or view")
 	f.BoolVar(&o.uplink.clear, "relay-clear", false, "also accept connections that the relay's operator can read, for clients that cannot seal theirs; the link then has no key")
@@ -112,6 +112,12 @@ func (o *options) uplinkFlags(cmd *cobra.Command) {
 func (o *options) check() error {
 	if !slices.Contains([]string{reach.ContentChannel, reach.ContentListener, reach.ContentDirect}, o.content) {
 		return term.Usagef("--content %q: want channel, listener or direct", o.content)
+	}
+	if err := listener.CheckAddress("--listen", o.listen); err != nil {
+		return err
+	}
+	if err := listener.CheckOrigins(o.pageOrigins(), o.contentOrigin); err != nil {
+		return err
 	}
 	if _, err := o.allowed(); err != nil {
 		return err
@@ -157,6 +163,20 @@ func (o *options) allowed() (map[string][]string, error) {
 		return nil, term.Usagef("--allow-origin: %v", err)
 	}
 	return byName, nil
+}
+
+// pageOrigins are the values of --origin at which a browser has the page, without the paths
+// that only links need.
+func (o *options) pageOrigins() (all []string) {
+	for _, origin := range o.origins {
+		if u, err := url.Parse(origin); err == nil && u.Host != "" && u.User == nil && !strings.ContainsAny(origin, "?#") {
+			origin = strings.TrimSuffix(origin, u.EscapedPath())
+		}
+		if origin != host.EditorOrigin {
+			all = append(all, origin)
+		}
+	}
+	return all
 }
 
 // leastMemory is the smallest value of --memory.

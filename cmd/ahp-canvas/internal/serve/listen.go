@@ -29,11 +29,11 @@ func (s *starting) listen() (ln net.Listener, note string, err error) {
 func listen(address string, state *statedir.State, others []reach.Published) (ln net.Listener, note string, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, "", term.Usagef("--listen %q: want an address and a port, as in 127.0.0.1:0", address)
+		return nil, "", err // check has found it
 	}
 	if port != "0" {
 		ln, err = net.Listen("tcp", address)
-		return ln, "", listener.Error(term.CodeNotStarted, address, err)
+		return ln, "", listener.Error(term.CodeNotStarted, "--listen", address, err)
 	}
 	if state.Port != 0 {
 		ln, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(state.Port)))
@@ -46,7 +46,7 @@ func listen(address string, state *statedir.State, others []reach.Published) (ln
 		}
 	}
 	if ln, err = net.Listen("tcp", address); err != nil {
-		return nil, "", listener.Error(term.CodeNotStarted, address, err)
+		return nil, "", listener.Error(term.CodeNotStarted, "--listen", address, err)
 	}
 	return ln, note, nil
 }

@@ -53,20 +53,22 @@ func (u *uplink) load() (err error) {
 	if err := u.admin.Check(); err != nil {
 		return err
 	}
-	if u.relay == "" {
-		return nil
-	}
 	if !slices.Contains(relayRoles, u.role) {
 		return term.Usagef("--relay-role %q: want link, none, read or view", u.role)
 	}
 	if u.allowed, err = relay.ParseEdges(u.edges...); err != nil {
-		return term.Usagef("--relay-edges: %v", err)
+		return term.Usagef("--relay-edges: %s", strings.TrimPrefix(err.Error(), "relay: edges "))
+	}
+	if u.relay == "" {
+		return nil
 	}
 	if u.key, err = relaykey.Read(u.tokenFile); err != nil {
-		return err
+		return term.About("--relay-token-file", err)
 	}
-	_, err = relay.NewUplink(u.options(nil, nil))
-	return err
+	if _, err = relay.NewUplink(u.options(nil, nil)); err != nil {
+		return term.Usagef("--relay: %s", strings.TrimPrefix(err.Error(), "relay: "))
+	}
+	return nil
 }
 
 // prepare numbers this run and reads the key of sealed connections, which are on disk before

@@ -143,7 +143,7 @@ func folderError(dir string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return term.Failf(codeReadOnly, "the state folder %s is not writable; make it writable, or choose another one with --state (\"memory\" keeps nothing)", dir)
 	}
-	return fmt.Errorf("state folder: %w", err)
+	return fmt.Errorf("the state folder %s cannot be used: %w; choose another one with --state", dir, err)
 }
 
 // holder describes the process that wrote a lock file.

@@ -68,7 +68,7 @@ func Must(err error) {
 var (
 	requiredFlags = regexp.MustCompile(`^required flag\(s\) "(.+)" not set$`)
 	flagGroup     = regexp.MustCompile(`the group \[(.+)\] .* missing \[(.+)\]$`)
-	flagValue     = regexp.MustCompile(`^invalid argument "(.*)" for ".*--(.+)" flag: `)
+	flagValue     = regexp.MustCompile(`^invalid argument "(.*)" for ".*--(.+)" flag: (.*)$`)
 )
 
 // CommandError words cobra's errors about missing flags like Args does. It returns other errors
@@ -94,15 +94,20 @@ func CommandError(cmd *cobra.Command, err error) error {
 func FlagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	if m := flagValue.FindStringSubmatch(text); m != nil {
-		if want := flagKinds[cmd.Flag(m[2]).Value.Type()]; want != "" {
-			text = fmt.Sprintf("--%s %q: want %s", m[2], m[1], want)
+		wrong := strings.TrimPrefix(m[3], fmt.Sprintf("%q: ", m[1]))
+		if strings.HasPrefix(wrong, "slog: ") {
+			wrong = "want debug, info, warn or error"
 		}
+		if kind := flagKinds[cmd.Flag(m[2]).Value.Type()]; kind != "" {
+			wrong = "want " + kind
+		}
+		text = fmt.Sprintf("--%s %q: %s", m[2], m[1], wrong)
 	}
 	return &usageError{text, cmd}
 }
 
-// flagKinds are what flags accept, by pflag's name of their type; the type of --log-level
-// has no name.
+// flagKinds are what flags accept, by pflag's name of their type. Other types say it in
+// their errors.
 var flagKinds = map[string]string{
-	"int": "a whole number", "int64": "a whole number", "bool": "true or false", "duration": "a time, as in 30s or 5m", "": "debug, info, warn or error",
+	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a time, as in 30s or 5m",
 }
