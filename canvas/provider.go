@@ -39,8 +39,8 @@ type OpenRequest struct {
 	// Current is the Instance that is open now, if it is opened with another input; the
 	// handle is then the one that it has. Otherwise it is nil.
 	Current Instance
-	// Restored says that nobody asked: the host opens the instance again because its
-	// provider is reachable again. Only a host's own providers learn it.
+	// Restored is true if no agent or person asked: the host opens the instance again
+	// because its provider is reachable again. Only a host's own providers learn it.
 	Restored bool
 }
 

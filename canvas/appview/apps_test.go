@@ -554,7 +554,7 @@ func TestEvents(t *testing.T) {
 			after = a.Next
 			got := ""
 			for _, m := range a.Messages {
-				got += fmt.Sprintf("%d..%d", m.Events[0].Cursor, m.Events[len(m.Events)-1].Cursor)
+				got = fmt.Sprintf("%d..%d", m.Events[0].Cursor, m.Events[len(m.Events)-1].Cursor)
 			}
 			equal(b.T, got, c.want)
 		}

@@ -240,7 +240,7 @@ func TestBoard(t *testing.T) {
 	}
 	p.Wait(t, `chat.log.contexts.some((c) => JSON.stringify(c).includes("Of Ben"))`) // the model learns of it
 	if !webtest.Eval[bool](t, p, `chat.log.contexts.every(({ at }, n, all) => n === 0 || at - all[n - 1].at > 1900)`) {
-		t.Error("the model is told more than once in 2 s")
+		t.Error("the model gets more than one update in 2 s")
 	}
 	if n := webtest.Eval[int](t, other, `chat.log.contexts.length`); n > 0 {
 		t.Errorf("a chat that takes no contexts got %d", n)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestRestart: the pauses double from 0.25 s to 10 s and go on for ever; after a call that
+// TestRestart: the pauses double from 0.25 s to 10 s and never end; after a call that
 // lasted they begin again.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -81,7 +81,7 @@ func TestNotified(t *testing.T) {
 	press(t, p, ".needs button:not([data-channel])")
 	p.Wait(t, `Notification.permission === "granted" && !document.querySelector(".needs button:not([data-channel])").checkVisibility()`)
 	if got := webtest.Eval[int](t, p, `notified.length`); got != 0 {
-		t.Errorf("%d notifications that nobody asked for", got)
+		t.Errorf("%d notifications before the person asked", got)
 	}
 	attention("one", "Sign")
 	p.Wait(t, `notified.length === 2`)

@@ -51,8 +51,8 @@ await attach();
 const { targetId } = await call("Target.createTarget", { url });
 export const page = await until("the page", () => [...targets].find(([, t]) => t.targetId === targetId)?.[0]);
 
-export async function until(what, check) {
-  const end = Date.now() + 120_000;
+export async function until(what, check, within = 120_000) {
+  const end = Date.now() + within;
   for (;;) {
     const found = await Promise.resolve().then(check).catch(() => undefined);
     if (found) return found;

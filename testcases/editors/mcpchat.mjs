@@ -8,18 +8,23 @@ import { createInterface } from "node:readline";
 import { command, key, run, shoot, targets, type, until } from "./browser.mjs";
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const rows = () => run(`[...document.querySelectorAll(".quick-input-list .monaco-list-row")].map((r) => r.textContent).join("\\n")`);
-/** Filters the list of a quick pick and takes its first row. */
+/** Filters the list of a quick pick until Enter takes the row, and takes it. It reports whether it did. */
 async function take(text, row) {
-  await until(row, async () => (await rows()).includes(row));
-  await type(text);
-  await pause(700);
-  await key("Enter", "Enter", 13);
+  const rows = `[...document.querySelectorAll(".quick-input-widget:not([style*='display: none']) .quick-input-list .monaco-list-row")]`;
+  const wait = (which) => until(row, () => run(`${rows}${which}.some((r) => r.textContent.includes(${JSON.stringify(row)}))`), 10_000).then(() => true, () => false);
+  const found = await wait("") && (await type(text), await wait(`.filter((r) => r.classList.contains("focused"))`));
+  await (found ? key("Enter", "Enter", 13) : key("Escape", "Escape", 27));
+  return found;
 }
-await command("MCP: List Servers");
-await take("canvas", "canvasStopped");
-await take("Start", "Start Server");
-await until("the tools", () => run(`[...document.querySelectorAll(".output-view-content, .part.panel")].some((e) => /Discovered \\d+ tools/.test(e.textContent.replaceAll("\\u00a0", " ")))`));
+let asked = 0;
+await until("the tools", async () => {
+  if (Date.now() - asked > 20_000) { // VS Code starts no server before its extension host is up
+    await command("MCP: List Servers");
+    await take("canvas", "canvasStopped") && await take("Start", "Start Server");
+    asked = Date.now();
+  }
+  return run(`[...document.querySelectorAll(".output-view-content, .part.panel")].some((e) => /Discovered \\d+ tools/.test(e.textContent.replaceAll("\\u00a0", " ")))`);
+}, 300_000);
 console.log("started");
 
 await command("Chat: Open Chat");

@@ -40,7 +40,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	more := f.String("extensions", "", "`folder` of extensions, in place of apps")
 	cache := f.String("cache", filepath.Join(os.TempDir(), "ahp-survey"), "`folder` for fetched apps")
 	binary := f.String("binary", "", "ahp-canvas `program` to run; without it, the program is built from this module")
-	apart := f.Bool("networks", false, "put the relay and the people in networks of their own (Linux, root)")
+	apart := f.Bool("networks", false, "put the relay and the people in separate networks (Linux, root)")
 	report := f.String("json", "", "`file` for everything that was seen")
 	if err := f.Parse(args); err != nil {
 		return err

@@ -28,7 +28,7 @@ type networks struct {
 	spki          string // the hash of its key, for a browser
 }
 
-// The addresses of the networks. The relay has one of its own, which both others reach.
+// The addresses of the networks. relayAddress is a separate one, which both others reach.
 const (
 	relayAddress                 = "10.232.3.1"
 	relayPort                    = "8443"

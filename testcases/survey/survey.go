@@ -21,8 +21,8 @@ type survey struct {
 	results      []*result
 }
 
-// newSurvey starts a relay and browsers. With apart, the relay and the people are in networks
-// of their own.
+// newSurvey starts a relay and browsers. With apart, the relay and the people are in separate
+// networks.
 func newSurvey(ctx context.Context, binary string, out io.Writer, apart bool) (*survey, error) {
 	s := &survey{out: out}
 	if err := s.begin(ctx, binary, apart); err != nil {

@@ -49,7 +49,7 @@ var published = []struct {
 	{"map", "show-map", `d.body.innerText.includes("Failed to load CesiumJS")`, ``, ``, `h.body.innerText.includes("It asked for *.openstreetmap.org, cesium.com") && h.body.innerText.includes("This app has not started.")`},
 }
 
-// hasCohorts is true when the table of cohort-heatmap is there.
+// hasCohorts is true once the table of cohort-heatmap is shown.
 const hasCohorts = `!d.body.innerText.includes("Loading") && (d.body.innerText.match(/\d+/g) ?? []).length > 60`
 
 // installed returns the folder of the published servers.

@@ -46,7 +46,7 @@ func TestResource(t *testing.T) {
 }
 
 // TestForAgent: an agent reads the content of a result, and the structured content, which is
-// for the page, only where there is no other.
+// for the page, only if there is no other content.
 func TestForAgent(t *testing.T) {
 	structured := map[string]any{"n": 1.5}
 	if got, want := string(forAgent(&sdk.CallToolResult{StructuredContent: structured})), `{"content":[],"structuredContent":{"n":1.5}}`; got != want {

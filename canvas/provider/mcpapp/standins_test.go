@@ -22,7 +22,7 @@ const internet = `globalThis.fetch = async (url) => String(url).includes("wikipe
 	: new Response(new Uint8Array(10 << 20), { headers: { "content-type": "video/mp4" } });`
 
 // TestPublishedWithSites: published servers whose programs fetch from a site work in full
-// where there is one: a graph with tools of its own, and a resource of 13 MB.
+// if the site answers: a graph with its tools, and a resource of 13 MB.
 func TestPublishedWithSites(t *testing.T) {
 	dir := installed(t)
 	node, err := exec.LookPath("node")
