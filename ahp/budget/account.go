@@ -9,7 +9,6 @@ import (
 // Account counts what one connection holds. Its methods may be called concurrently and
 // under any lock, except Wait, which waits.
 type Account struct {
-	ledger *Ledger
 	token  *token
 	held   atomic.Int64 // with what it shares with others
 	own    atomic.Int64 // without
@@ -38,11 +37,11 @@ func (l *Ledger) Open(name string, holder Holder) *Account {
 	defer l.mu.Unlock()
 	t := l.tokens[name]
 	if t == nil {
-		t = &token{name: name}
+		t = &token{ledger: l, name: name}
 		l.tokens[name] = t
 	}
 	t.conns++
-	a := &Account{ledger: l, token: t, holder: holder}
+	a := &Account{token: t, holder: holder}
 	l.accounts[a] = struct{}{}
 	return a
 }
@@ -52,7 +51,7 @@ func (a *Account) Close() {
 	if a == nil {
 		return
 	}
-	l := a.ledger
+	l := a.token.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, open := l.accounts[a]; !open {
@@ -75,7 +74,7 @@ func (a *Account) Add(k Kind, n int64) {
 	a.own.Add(n)
 	a.token.held.Add(n)
 	a.note(n)
-	a.ledger.Add(k, n)
+	a.token.ledger.Add(k, n)
 }
 
 // Share counts n bytes that the connection holds together with others, and that the
@@ -108,7 +107,7 @@ func (a *Account) Take(k Kind, n int64) error {
 	if a == nil {
 		return nil
 	}
-	l := a.ledger
+	l := a.token.ledger
 	if a.held.Load()+n > l.perAccount() || a.token.held.Load()+n > l.perToken() || !l.Fits(k, n) {
 		l.refused.Add(1)
 		l.pressed[k].Store(true)

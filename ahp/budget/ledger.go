@@ -46,9 +46,10 @@ type counter struct {
 
 // token is what the connections of one token hold together.
 type token struct {
-	name  string
-	held  atomic.Int64
-	conns int // guarded by the ledger's mutex
+	ledger *Ledger
+	name   string
+	held   atomic.Int64
+	conns  int // guarded by the ledger's mutex
 }
 
 // New returns a ledger of a number of bytes.

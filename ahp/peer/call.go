@@ -101,7 +101,7 @@ func (cs *calls) complete(c *call) {
 // context.DeadlineExceeded, ctx's error, ErrBusy, or the *ws.CloseError of a
 // connection that ended. Call must not be called inside Handle.
 func (p *Peer) Call(ctx context.Context, method string, params any) (ahp.Value, error) {
-	return p.CallWithin(ctx, p.opts.CallTimeout, method, params)
+	return p.CallWithin(ctx, p.out.opts.CallTimeout, method, params)
 }
 
 // CallWithin is Call with another timeout.
@@ -124,7 +124,7 @@ func (p *Peer) CallThen(ctx context.Context, method string, params any, then fun
 		return err
 	}
 	c.then = then
-	_, err = p.call(ctx, p.opts.CallTimeout, c)
+	_, err = p.call(ctx, p.out.opts.CallTimeout, c)
 	return err
 }
 
@@ -161,14 +161,14 @@ func (p *Peer) call(ctx context.Context, timeout time.Duration, c *call) (ahp.Va
 
 // acquire waits until a call of p may be sent.
 func (cs *calls) acquire(ctx context.Context, p *Peer) error {
-	cs.once.Do(func() { cs.slots = make(chan struct{}, p.opts.Calls) })
+	cs.once.Do(func() { cs.slots = make(chan struct{}, p.out.opts.Calls) })
 	select {
 	case cs.slots <- struct{}{}:
 		return nil
 	default:
 	}
 	defer cs.waiting.Add(-1)
-	if int(cs.waiting.Add(1)) > p.opts.CallQueue {
+	if int(cs.waiting.Add(1)) > p.out.opts.CallQueue {
 		return ErrBusy
 	}
 	select {
@@ -190,7 +190,7 @@ func (p *Peer) abandon(c *call) bool {
 	if !c.state.CompareAndSwap(callOpen, callAbandoned) {
 		return false
 	}
-	if int(p.calls.abandoned.Add(1)) > p.opts.Abandoned {
+	if int(p.calls.abandoned.Add(1)) > p.out.opts.Abandoned {
 		p.out.abort(ws.CodePolicy, "too many requests were left without an answer")
 	}
 	return true

@@ -23,10 +23,10 @@ type inbox struct {
 // second close the connection.
 func (p *Peer) receive(req *Request) {
 	switch {
-	case !p.in.rate.take(p.opts.MessageRate, float64(p.opts.MessageBurst)):
+	case !p.in.rate.take(p.out.opts.MessageRate, float64(p.out.opts.MessageBurst)):
 		req.uncount()
 		p.out.abort(ws.CodePolicy, "too many messages a second")
-	case p.opts.HandleOnReader:
+	case p.out.opts.HandleOnReader:
 		p.handle(req)
 		p.out.flush(false)
 	default:
@@ -37,7 +37,7 @@ func (p *Peer) receive(req *Request) {
 // add passes a request of p to the runner.
 func (in *inbox) add(p *Peer, req *Request) {
 	in.mu.Lock()
-	full := len(in.queue) >= p.opts.InboxMessages || in.bytes+req.size > p.opts.InboxBytes
+	full := len(in.queue) >= p.out.opts.InboxMessages || in.bytes+req.size > p.out.opts.InboxBytes
 	if !full {
 		in.queue = append(in.queue, req)
 		in.bytes += req.size

@@ -28,7 +28,7 @@ func (p *Peer) CallPayload(ctx context.Context, method string, params any, where
 	}
 	c.payloadAt = &where
 	defer p.payloads.remove(c)
-	result, err = p.call(ctx, p.opts.CallTimeout, c)
+	result, err = p.call(ctx, p.out.opts.CallTimeout, c)
 	switch {
 	case err != nil:
 		return nil, nil, err

@@ -153,7 +153,6 @@ func (o Options) withDefaults() Options {
 type Peer struct {
 	out  outbox // first, to share cache lines with the connection: a push to many peers finds them in no cache
 	conn *ws.Conn
-	opts *Options
 	wg   sync.WaitGroup // reader, runner, tasks
 
 	h        Handler
@@ -195,7 +194,7 @@ func (o Options) Limits() *Limits { return &Limits{o.withDefaults()} }
 // New returns a peer that owns conn, as the package's New does. What the connection holds
 // is counted in account, which may be nil.
 func (l *Limits) New(conn *ws.Conn, h Handler, account *budget.Account) *Peer {
-	p := &Peer{conn: conn, h: h, opts: &l.opts, out: outbox{conn: conn, opts: &l.opts, holding: holding{account: account}}}
+	p := &Peer{conn: conn, h: h, out: outbox{conn: conn, opts: &l.opts, holding: holding{account: account}}}
 	return p
 }
 
@@ -216,9 +215,9 @@ func (p *Peer) SetReadLimit(n int64) { p.conn.SetReadLimit(n) }
 // Close ends the connection once the queued frames have been written, or after
 // Options.FlushTimeout. It returns at once. Later pushes do nothing.
 func (p *Peer) Close(code ws.CloseCode, reason string) {
-	p.opts.FlushShared()
+	p.out.opts.FlushShared()
 	if p.out.drain(func() { p.conn.Close(code, reason) }) {
-		time.AfterFunc(p.opts.FlushTimeout, func() { p.conn.Close(code, reason) })
+		time.AfterFunc(p.out.opts.FlushTimeout, func() { p.conn.Close(code, reason) })
 		return
 	}
 	p.conn.Close(code, reason)

@@ -28,7 +28,7 @@ func (s *stream) read(m *ws.Message, env *envelope) (size int, refused *refusal,
 	}
 	if over {
 		msg := append(make([]byte, 0, n), head[:n]...)
-		return n, parse(msg, s.p.opts, env), nil
+		return n, parse(msg, s.p.out.opts, env), nil
 	}
 	if at, g := s.payloadIn(head[:]); g != nil {
 		return s.readPayload(head[:], at, m, g, env)
@@ -37,7 +37,7 @@ func (s *stream) read(m *ws.Message, env *envelope) (size int, refused *refusal,
 	if err != nil {
 		return 0, nil, err
 	}
-	heavy.Do(len(msg), func() { refused = parse(msg, s.p.opts, env) })
+	heavy.Do(len(msg), func() { refused = parse(msg, s.p.out.opts, env) })
 	return len(msg), refused, nil
 }
 
@@ -73,7 +73,7 @@ func (s *stream) payloadIn(head []byte) (at int, g *gatherer) {
 		return 0, nil
 	}
 	var env envelope
-	at, pointer := scan.OpenString(head, s.p.opts.limits(), &env)
+	at, pointer := scan.OpenString(head, s.p.out.opts.limits(), &env)
 	id, ok := env.callID()
 	if at == 0 || !ok {
 		return 0, nil
@@ -123,5 +123,5 @@ func (s *stream) readPayload(head []byte, at int, m *ws.Message, g *gatherer, en
 		return 0, nil, err
 	}
 	s.payload = g.done()
-	return len(msg), parse(msg, s.p.opts, env), nil
+	return len(msg), parse(msg, s.p.out.opts, env), nil
 }

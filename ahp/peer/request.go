@@ -204,7 +204,7 @@ func (r *Request) answer(f Frame) {
 func (r *Request) failure(err error) text {
 	e := ahp.ToError(err)
 	if e.Code == ahp.CodeInternal {
-		r.peer.opts.Logger.Error("request failed", "method", r.Method, "id", string(r.id), "err", err)
+		r.peer.out.opts.Logger.Error("request failed", "method", r.Method, "id", string(r.id), "err", err)
 	}
 	return errorFrame(r.id, e)
 }
@@ -216,7 +216,7 @@ func (r *Request) claim() bool { return !r.Notification && !r.answered.Swap(true
 // does not wait forever.
 func (r *Request) ensureAnswered() {
 	if r.claim() {
-		r.peer.opts.Logger.Error("request was not answered", "method", r.Method, "id", string(r.id))
+		r.peer.out.opts.Logger.Error("request was not answered", "method", r.Method, "id", string(r.id))
 		r.answer(errorFrame(r.id, ahp.ToError(errUnanswered)))
 	}
 }
@@ -228,7 +228,7 @@ func (r *Request) ensureAnswered() {
 // must be called inside Handle, at most once.
 func (r *Request) Go(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.tasks.launch(r.peer, r.peer.opts.Tasks, task{size: r.size, limit: r.peer.opts.Tasks, drop: r.uncount, run: func() {
+	r.peer.tasks.launch(r.peer, r.peer.out.opts.Tasks, task{size: r.size, limit: r.peer.out.opts.Tasks, drop: r.uncount, run: func() {
 		defer r.uncount()
 		fn(&r.peer.ctx)
 		r.ensureAnswered()
@@ -240,7 +240,7 @@ func (r *Request) Go(fn func(ctx context.Context)) {
 // holds up only its own canvas. Each counts until its result has been written.
 func (r *Request) GoContent(fn func(ctx context.Context)) {
 	r.detached = true
-	r.peer.contents.launch(r.peer, max(r.peer.opts.AllContents, r.peer.opts.Contents), task{size: r.size, owner: contentOwner(r.Params), limit: r.peer.opts.Contents, drop: r.uncount, run: func() {
+	r.peer.contents.launch(r.peer, max(r.peer.out.opts.AllContents, r.peer.out.opts.Contents), task{size: r.size, owner: contentOwner(r.Params), limit: r.peer.out.opts.Contents, drop: r.uncount, run: func() {
 		defer r.uncount()
 		r.slot = &slot{}
 		written := r.slot.hold()

@@ -52,7 +52,7 @@ func (q *taskQueue) ended(t task) {
 // launch runs a task of p, now or later. After the connection's end it drops t.
 func (q *taskQueue) launch(p *Peer, limit int, t task) {
 	q.mu.Lock()
-	full := int(q.bytes)+t.size > p.opts.InboxBytes
+	full := int(q.bytes)+t.size > p.out.opts.InboxBytes
 	switch {
 	case p.ctx.Err() != nil, full:
 		t.drop()
@@ -62,7 +62,7 @@ func (q *taskQueue) launch(p *Peer, limit int, t task) {
 		q.started(t)
 		p.wg.Add(1)
 		go q.run(p, t)
-	case len(q.waiting) < p.opts.TaskQueue:
+	case len(q.waiting) < p.out.opts.TaskQueue:
 		q.bytes += int32(t.size)
 		q.waiting = append(q.waiting, t)
 	default:

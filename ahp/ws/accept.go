@@ -22,7 +22,7 @@ type AcceptOptions struct {
 // gorillaBuffer is the size of gorilla's buffers: most messages to a host are shorter, and
 // an idle connection keeps one. Large reads bypass them. Writes do
 // not use them, because Conn writes its frames itself.
-const gorillaBuffer = 384
+const gorillaBuffer = 352
 
 // gorillaPool keeps gorilla from holding a write buffer for each connection.
 var gorillaPool sync.Pool

@@ -15,8 +15,8 @@ import (
 // The connection must come from [Accept] or [Upgrade]. ReadAhead may be called once,
 // before Forward.
 func (c *Conn) ReadAhead(ctx context.Context) error {
-	c.reading <- struct{}{}
-	defer func() { <-c.reading }()
+	c.out.reading <- struct{}{}
+	defer func() { <-c.out.reading }()
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(interrupted)

@@ -31,18 +31,19 @@ func (w *writer) queueControl(payload string, pong bool) {
 	if w.cause != nil {
 		return
 	}
-	if pong {
-		w.pong, w.pongDue = append(w.pong[:0], payload...), true
-	} else {
-		w.pingDue = true
-		if payload != "" { // a ping without a payload only asks for an answer, which this one has, too
-			w.ping = append(w.ping[:0], payload...)
-		}
-	}
-	if !w.controlRunning {
-		w.controlRunning = true
+	if w.control == nil {
+		w.control = &control{}
 		w.wg.Add(1)
 		go w.writeControl()
+	}
+	due := w.control
+	if pong {
+		due.pong, due.pongDue = append(due.pong[:0], payload...), true
+		return
+	}
+	due.pingDue = true
+	if payload != "" { // a ping without a payload only asks for an answer, which this one has, too
+		due.ping = append(due.ping[:0], payload...)
 	}
 }
 
@@ -64,15 +65,18 @@ func (w *writer) takeControl() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var frames []byte
-	if w.pongDue {
-		frames = appendFrame(frames, opPong|bitFinal, w.pong, w.client)
+	due := w.control
+	if due.pongDue {
+		frames = appendFrame(frames, opPong|bitFinal, due.pong, w.client)
 	}
-	if w.pingDue {
-		frames = appendFrame(frames, opPing|bitFinal, w.ping, w.client)
-		w.ping = nil
+	if due.pingDue {
+		frames = appendFrame(frames, opPing|bitFinal, due.ping, w.client)
+		due.ping = nil
 	}
-	w.pongDue, w.pingDue = false, false
-	w.controlRunning = frames != nil
+	due.pongDue, due.pingDue = false, false
+	if frames == nil {
+		w.control = nil
+	}
 	return frames
 }
 

@@ -51,21 +51,22 @@ type Conn struct {
 	out writer
 
 	readLimit atomic.Int64
-	reading   chan struct{} // a lock, a channel like writer.writing
-	message   Message       // the message being read; guarded by reading
-	ahead     []byte        // what ReadAhead read; guarded by reading
-	peeked    *peeked       // what IsBinary found; guarded by reading
-	sealed    *sealed       // nil on a clear connection
+	message   Message // the message being read; guarded by out.reading
+	ahead     []byte  // what ReadAhead read; guarded by out.reading
+	peeked    *peeked // what IsBinary found; guarded by out.reading
+	sealed    *sealed // nil on a clear connection
 
 	onPing atomic.Pointer[func(payload string)]
 }
 
 func newConn(wsc *websocket.Conn, nc *transport, client bool, opts Options) *Conn {
 	c := &Conn{
-		ws: wsc, reading: make(chan struct{}, 1),
-		out: writer{nc: nc, client: client, opts: opts.withDefaults(), writing: make(chan struct{}, 1)},
+		ws: wsc,
+		out: writer{
+			nc: nc, client: client, opts: opts.withDefaults(),
+			writing: make(chan struct{}, 1), reading: make(chan struct{}, 1),
+		},
 	}
-	c.out.reading = c.reading
 	nc.sealed.Store(true)
 	c.out.wg.Add(1)
 	c.readLimit.Store(c.out.opts.ReadLimit)

@@ -222,8 +222,8 @@ func (f *forwarder) write(out []byte, payload int) error {
 // readSocket reads from the socket directly. That is safe because gorilla has read
 // nothing after the upgrade, so its buffer is empty.
 func (c *Conn) readSocket(read func() (int, error)) (int, error) {
-	c.reading <- struct{}{}
-	defer func() { <-c.reading }()
+	c.out.reading <- struct{}{}
+	defer func() { <-c.out.reading }()
 	if err := c.Err(); err != nil {
 		return 0, err
 	}

@@ -23,8 +23,8 @@ func (c *Conn) NextMessage() (*Message, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	c.reading <- struct{}{}
-	defer func() { <-c.reading }()
+	c.out.reading <- struct{}{}
+	defer func() { <-c.out.reading }()
 	if c.sealed != nil {
 		c.message = Message{c: c}
 		return &c.message, c.nextSealed()
@@ -46,8 +46,8 @@ func (m *Message) Read(p []byte) (int, error) {
 	if err := m.c.Err(); err != nil {
 		return 0, err
 	}
-	m.c.reading <- struct{}{}
-	defer func() { <-m.c.reading }()
+	m.c.out.reading <- struct{}{}
+	defer func() { <-m.c.out.reading }()
 	return m.read(p)
 }
 
@@ -56,8 +56,8 @@ func (m *Message) Fill(p []byte) (n int, over bool, err error) {
 	if err := m.c.Err(); err != nil {
 		return 0, false, err
 	}
-	m.c.reading <- struct{}{}
-	defer func() { <-m.c.reading }()
+	m.c.out.reading <- struct{}{}
+	defer func() { <-m.c.out.reading }()
 	for n < len(p) && err == nil {
 		var k int
 		k, err = m.read(p[n:])

@@ -63,8 +63,8 @@ func (c *Conn) nextReader() (int, io.Reader, error) {
 // IsBinary waits for a message and reports whether it is binary. The message can still be
 // read.
 func (c *Conn) IsBinary() (bool, error) {
-	c.reading <- struct{}{}
-	defer func() { <-c.reading }()
+	c.out.reading <- struct{}{}
+	defer func() { <-c.out.reading }()
 	kind, r, err := c.nextReader()
 	if err != nil {
 		return false, c.readFailed(err)
@@ -77,8 +77,8 @@ func (c *Conn) IsBinary() (bool, error) {
 // must be binary and have at most limit bytes; otherwise the connection is closed with
 // CodeSealBroken.
 func (c *Conn) ReadBinary(limit int) ([]byte, error) {
-	c.reading <- struct{}{}
-	defer func() { <-c.reading }()
+	c.out.reading <- struct{}{}
+	defer func() { <-c.out.reading }()
 	b := make([]byte, limit+1)
 	n, err := c.readFrame(b)
 	return b[:n], err

@@ -19,7 +19,7 @@ type transport struct {
 	start    time.Time
 	lastRead atomic.Int64 // duration since start
 	paused   atomic.Bool  // reading is paused, so silence does not count
-	readErr  error        // the socket's error; guarded by Conn.reading
+	readErr  error        // the socket's error; guarded by writer.reading
 }
 
 func newTransport(nc net.Conn) *transport {

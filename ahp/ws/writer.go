@@ -19,16 +19,20 @@ type writer struct {
 	// channel, but not that it waits for a mutex.
 	writing chan struct{}
 	broken  bool          // a write failed inside a frame; guarded by writing
-	reading chan struct{} // Conn.reading, for linger
+	reading chan struct{} // the reader's lock, a channel for the same reason; linger takes it too
 
-	mu             sync.Mutex // guards the fields below; only SetDeadline is called under it
-	cause          *CloseError
-	pong           []byte // the payload of the newest ping
-	pongDue        bool
-	ping           []byte // the payload of the next ping
-	pingDue        bool
-	controlRunning bool // a goroutine runs writeControl
-	alive          *time.Timer
+	mu      sync.Mutex // guards the fields below; only SetDeadline is called under it
+	cause   *CloseError
+	control *control // nil unless a goroutine runs writeControl
+	alive   *time.Timer
 
 	wg sync.WaitGroup // finish, writeControl and completeTry
+}
+
+// control is the control frames that are queued.
+type control struct {
+	pong    []byte // the payload of the newest ping
+	pongDue bool
+	ping    []byte // the payload of the next ping
+	pingDue bool
 }

@@ -27,6 +27,7 @@ type conn struct {
 	tokenEnded atomic.Bool // the token ended: the client leaves without a grace period
 	answered   atomic.Bool // the answer to the handshake is queued
 	replaced   bool        // a newer connection took over the client; guarded by the table of clients
+	counted    int32       // subscriptions that the account counts; guarded by the log's mutex
 
 	// opening is nil after the handshake, to free its memory.
 	opening *opening
@@ -40,7 +41,6 @@ type conn struct {
 	then func() // called when the connection has ended; nil is nothing
 
 	account   *budget.Account
-	counted   int // subscriptions that the account counts; guarded by the log's mutex
 	throttled atomic.Pointer[throttled]
 }
 
@@ -52,8 +52,8 @@ var errMemory = ahp.Errorf(ahp.CodePermissionDenied, "%s", budget.ErrFull)
 // countSubscriptions counts the connection's subscriptions in its account.
 func (c *conn) countSubscriptions(tx *channels.ReadTx) {
 	n := tx.SubscriptionCount(c.sub)
-	c.account.Add(budget.Clients, int64(n-c.counted)*perSubscription)
-	c.counted = n
+	c.account.Add(budget.Clients, int64(n-int(c.counted))*perSubscription)
+	c.counted = int32(n) // at most 4,096
 }
 
 // tokenName names the token of a connection in the budget and in the rates. People who come
