@@ -13,7 +13,7 @@ func TestRefusedSubscription(t *testing.T) {
 	e := startWith(t, setup{name: "localhost", server: server.Options{MaxSubs: 2}}, helloSite("one"), helloSite("two"))
 	p := webtest.Start(t).Open(t, e.link)
 	const refused = `[...document.querySelectorAll(".card")].find((c) => c.querySelector(".words:not([hidden])")?.textContent.includes("more than 2 subscriptions"))`
-	p.Wait(t, refused+`?.querySelector("h2").textContent === "Hello two"`)
+	p.Wait(t, refused+`?.querySelector("h2").textContent === "Hello one"`) // the page asks for the current canvas first
 	p.Wait(t, `document.querySelectorAll(".card").length === 2`)
 	save(t, "refused-light", p)
 	p.Click(t, "#theme")
@@ -23,7 +23,7 @@ func TestRefusedSubscription(t *testing.T) {
 	p.Resize(t, 1280, 860)
 	p.Click(t, ".card .retry:not([hidden])")
 	p.Wait(t, refused) // again
-	webtest.Eval[any](t, p, `document.querySelector("[aria-label='Close “Hello one”']").click()`)
+	webtest.Eval[any](t, p, `document.querySelector("[aria-label='Close “Hello two”']").click()`)
 	p.Wait(t, `document.querySelectorAll(".card").length === 1`)
 	p.Click(t, ".card .retry:not([hidden])")
 	shown(t, p, 1)

@@ -33,7 +33,7 @@ import { reduceCanvas, reduceSession, statusText } from "./state.js";
 import { Switcher } from "./switcher.js";
 import { currentTheme, startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
-import { byId, notice, skipLink } from "./ui.js";
+import { byId, notice, skipLink, soon } from "./ui.js";
 import { UndoBar } from "./undo.js";
 
 const { token: kept, view, invitation, session, host, key } = takeKey();
@@ -49,7 +49,7 @@ const cards = new Map();
 /** Canvases that were opened and not seen yet. @type {Set<string>} by instance id */ const fresh = new Set();
 const mounts = new Mounts();
 const pictures = new Pictures();
-const layout = new Layout(byId("canvases"), session, () => queueMicrotask(arranged)); // the cards of one change are adopted first
+const layout = new Layout(byId("canvases"), session, soon(arranged)); // the cards of one change are adopted first
 const switcher = new Switcher({
   entries: () => entriesOf(layout, cardOf, fresh, (channel) => attention.reason(channel)), show, beside: (id) => layout.beside(id), menu: openMenuOf, split: (...to) => layout.splitAt(...to),
   picture: (id) => pictures.of(cardOf(id)), refresh: () => pictures.refresh(cards.values()),
@@ -154,7 +154,7 @@ function setOpen(refs, news = true) {
   }
   if (state && !LOOKING) keepOnly(home, refs.map((ref) => ref.channel));
   layout.prepare(refs.map((ref) => ref.instanceId));
-  const first = cards.size === 0;
+  const first = cards.size === 0, added = /** @type {string[]} */ ([]);
   for (const ref of refs) {
     let card = cards.get(ref.channel);
     if (!card) {
@@ -166,25 +166,28 @@ function setOpen(refs, news = true) {
       byId("canvases").append(card.element);
       if (news) fresh.add(ref.instanceId);
       layout.adopt(ref.instanceId, card.element);
-      client.subscribe(ref.channel);
+      added.push(ref.instanceId);
     }
     card.ref = ref;
     card.render();
   }
+  if (added.length) layout.apply();
   if (first && addressed()) layout.show(addressed());
   if (awaited && cardOf(awaited)) {
     show(awaited);
     awaited = "";
   }
+  for (const { ref } of cardsOf(layout.seenFirst(added))) client.subscribe(ref.channel);
 }
 
 /** @param {string} id of an instance */
 const cardOf = (id) => [...cards.values()].find((card) => card.ref.instanceId === id);
+const cardsOf = (/** @type {string[]} */ ids) => ids.flatMap((id) => cardOf(id) ?? []);
 
 /** Mounts what is visible now, and shows the change in the switcher. */
 function arranged() {
   const { visible } = layout;
-  mounts.see(visible.flatMap((id) => cardOf(id) ?? []));
+  mounts.see(cardsOf(visible));
   for (const card of cards.values()) card.arranged(layout.maximized === card.ref.instanceId);
   if (!document.hidden) visible.forEach((id) => fresh.delete(id));
   switcher.render();
@@ -266,11 +269,11 @@ function announced(card) {
   drawBadges(card.element, attention.reason(card.ref.channel), card.state);
 }
 
-function retitled() {
+const retitled = soon(() => {
   const names = [...cards.values()].map((c) => c.title);
   document.title = (attention.count ? `(${attention.count}) ` : "") + [names.length === 1 ? names[0] : "", state?.title || "Canvases"].filter(Boolean).join(" – ");
-  queueMicrotask(() => switcher.render());
-}
+  switcher.render();
+});
 
 skipLink(byId("skip"), byId("canvases"));
 followAddress(show);

@@ -45,7 +45,7 @@ export class Layout {
     this.#chosen = new Set(kept.length ? kept : ids.slice(-FEW));
   }
 
-  /** Adds a card and sets up its buttons. @param {string} id @param {HTMLElement} card */
+  /** Adds a card and sets up its buttons; apply then shows it. @param {string} id @param {HTMLElement} card */
   adopt(id, card) {
     this.#cards.set(id, card);
     const known = this.#order.includes(id);
@@ -63,7 +63,6 @@ export class Layout {
       this.#sizes[id] = { ...this.#sizes[id], ...size };
       this.#changed();
     });
-    this.apply();
   }
 
   /** Canvases that a person put away. @type {Set<string>} */
@@ -102,6 +101,13 @@ export class Layout {
   get current() {
     if (this.#current !== undefined && this.all.includes(this.#current)) return this.#current;
     return this.#panesNow().at(-1) ?? this.all.at(-1);
+  }
+
+  /** Sorts canvases: the current one, the others that a person sees, and the rest. @param {string[]} ids */
+  seenFirst(ids) {
+    const { visible, current } = this;
+    const place = (/** @type {string} */ id) => (id === current ? 0 : visible.includes(id) ? 1 : 2);
+    return ids.toSorted((a, b) => place(a) - place(b));
   }
 
   get maximized() {

@@ -32,6 +32,7 @@ export class Switcher {
   #search = /** @type {HTMLInputElement} */ (byId("find"));
   #list = byId("found");
   #drawn = "";
+  /** @type {WeakMap<Element, string>} What each tab shows */ #filled = new WeakMap();
 
   /** @param {Around} around */
   constructor(around) {
@@ -73,7 +74,9 @@ export class Switcher {
       const li = /** @type {HTMLElement} */ (old.get(entry.id) ?? this.#newTab(entry.id));
       old.delete(entry.id);
       if (this.#tabs.children[i] !== li) this.#tabs.insertBefore(li, this.#tabs.children[i] ?? null);
-      fill(/** @type {HTMLElement} */ (li.firstElementChild), entry);
+      const text = JSON.stringify(entry);
+      if (this.#filled.get(li) !== text) fill(/** @type {HTMLElement} */ (li.firstElementChild), entry);
+      this.#filled.set(li, text);
     });
     for (const li of old.values()) li.remove();
     if (focus instanceof HTMLElement && focus.isConnected && document.activeElement !== focus) focus.focus();

@@ -20,6 +20,15 @@ export const showBanner = (word) => fill(byId("banner"), word);
 /** Shows a message in place of the canvases. @param {Word | undefined} word */
 export const showEmpty = (word) => fill(byId("empty"), word);
 
+/** Returns a function that has fn called once for all its calls of this moment. @param {() => void} fn @returns {() => void} */
+export function soon(fn) {
+  let awaited = false;
+  return () => {
+    if (!awaited) queueMicrotask(() => { awaited = false; fn(); });
+    awaited = true;
+  };
+}
+
 /** Sets a text only if it changed: a screen reader announces each assignment. @param {HTMLElement} element @param {string} text */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
