@@ -222,17 +222,23 @@ func (e *evidence) await(t *testing.T, title, expression string) {
 // click clicks the first element that a selector finds in a canvas's page.
 func (e *evidence) click(t *testing.T, title, selector string) {
 	t.Helper()
+	clickIn(t, e.tab, e.frame(t, title), title, selector)
+}
+
+// clickIn clicks with the mouse on the first element that a selector finds in the page of a
+// canvas, which a tab shows in a frame.
+func clickIn(t *testing.T, tab, frame *webtest.Page, title, selector string) {
+	t.Helper()
 	const middle = `(() => { const r = %s.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2, r.x, r.y] })()`
 	card := cardOf(title) + `.querySelector("iframe")`
 	// The browser looks for a frame under the mouse where it painted it last.
 	const painted = `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(0))))`
-	frame := e.frame(t, title)
-	webtest.Eval[any](t, e.tab, card+`.scrollIntoView({ block: "center", behavior: "instant" }), `+painted)
+	webtest.Eval[any](t, tab, card+`.scrollIntoView({ block: "center", behavior: "instant" }), `+painted)
 	webtest.Eval[any](t, frame, painted)
-	webtest.Eval[any](t, e.tab, painted)
-	outer := webtest.Eval[[]float64](t, e.tab, fmt.Sprintf(middle, card))
+	webtest.Eval[any](t, tab, painted)
+	outer := webtest.Eval[[]float64](t, tab, fmt.Sprintf(middle, card))
 	at := webtest.Eval[[]float64](t, frame, fmt.Sprintf(middle, fmt.Sprintf(`document.querySelector("iframe").contentDocument.querySelector(%q)`, selector)))
-	e.tab.ClickAt(t, outer[2]+at[0], outer[3]+at[1])
+	tab.ClickAt(t, outer[2]+at[0], outer[3]+at[1])
 }
 
 // screenshot saves a picture if the environment names a folder for it.

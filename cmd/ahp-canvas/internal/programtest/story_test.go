@@ -66,6 +66,7 @@ type person struct {
 	t       *testing.T
 	browser *webtest.Browser
 	link    string
+	tab     *webtest.Page
 	frame   *webtest.Page
 	saw     bool // the end
 }
@@ -77,9 +78,9 @@ func (p *person) follow(step string) {
 	p.t.Helper()
 	switch step {
 	case "open":
-		tab := p.browser.Open(p.t, p.link)
+		p.tab = p.browser.Open(p.t, p.link)
 		for p.frame == nil {
-			for _, f := range tab.Frames(p.t, 2, webtest.ContentFrame) { // the board is open too
+			for _, f := range p.tab.Frames(p.t, 2, webtest.ContentFrame) { // the board is open too
 				if f.WaitAtMost(time.Second, storyButton) {
 					p.frame = f
 				}
@@ -87,8 +88,7 @@ func (p *person) follow(step string) {
 		}
 	case "click", "click again":
 		p.frame.Wait(p.t, storyButton+`.onclick && `+storyButton+`.textContent === "0"`)
-		webtest.Eval[any](p.t, p.frame, storyButton+`.focus()`)
-		p.frame.Keys(p.t, "\r")
+		clickIn(p.t, p.tab, p.frame, "Counter", "#more")
 	case "done":
 		p.saw = true
 	}
