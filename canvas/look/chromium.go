@@ -109,7 +109,7 @@ type tab struct {
 }
 
 // open opens a tab and loads the page, which connects to the host and starts the process of a
-// canvas's frame before it is told of a canvas.
+// canvas's frame before it knows the canvas.
 func (c *chromium) open(args canvas.ShotArgs) (tab, error) {
 	ctx, stop := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
 	err := emulate(ctx, args)

@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ahp-canvas/ahp-canvas/ahp"
+	"github.com/ahp-canvas/ahp-canvas/ahp/ahptest"
 	"github.com/ahp-canvas/ahp-canvas/canvas/provider/aam"
 )
 
@@ -119,42 +117,15 @@ func TestManifestLimits(t *testing.T) {
 // in the package that it names.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	tests := map[string]bool{}
-	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	for prefix, dir := range map[string]string{
-		"": ".", "x402": "x402", "aamid": "aamid", "issuer": "aamid/issuer", "site": "site", "canvas": "aamcanvas", "outbound": "../../outbound",
+	all := ahptest.ReadRules(t, map[string]string{
+		"x402": "x402", "aamid": "aamid", "issuer": "aamid/issuer", "site": "site", "canvas": "aamcanvas", "outbound": "../../outbound",
 		"cmd": "../../../cmd/ahp-canvas/internal/aamcmd", "serve": "../../../cmd/ahp-canvas/internal/serve", "program": "../../../cmd/ahp-canvas/internal/programtest",
-	} {
-		files, err := filepath.Glob(dir + "/*_test.go")
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %d files, %v", dir, len(files), err)
-		}
-		for _, file := range files {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range declared.FindAllSubmatch(raw, -1) {
-				tests[prefix+":"+string(m[1])] = true
-			}
-		}
-	}
-	text, err := os.ReadFile("RULES.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := regexp.MustCompile(`(?:\b([a-z0-9]+):)?((?:Test|Fuzz)[A-Z]\w+)`)
-	for _, m := range name.FindAllStringSubmatch(string(text), -1) {
-		if !tests[m[1]+":"+m[2]] {
-			t.Errorf("RULES.md names %s, which does not exist", m[0])
-		}
-	}
-	for part, count := range map[string]int{"## Rules": 38, "## Threats": 20} {
-		_, rows, _ := strings.Cut(string(text), part)
-		rows, _, _ = strings.Cut(rows, "\n## ")
+	})
+	for heading, count := range map[string]int{"Rules": 38, "Threats": 20} {
+		rules := all.Section(heading)
 		for n := 1; n <= count; n++ {
-			if _, row, ok := strings.Cut(rows, fmt.Sprintf("\n| %d | ", n)); !ok || !name.MatchString(strings.SplitN(row, "\n", 2)[0]) {
-				t.Errorf("%s: number %d has no test", part, n)
+			if !rules.Tested(fmt.Sprint(n)) {
+				t.Errorf("%s: number %d has no test", heading, n)
 			}
 		}
 	}
