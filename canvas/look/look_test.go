@@ -155,9 +155,8 @@ func TestHostilePages(t *testing.T) {
 // site is a host with the canvas "page" and a browser.
 type site struct {
 	*testing.T
-	host    *host.Host
-	link    string
-	browser *look.Browser
+	host *host.Host
+	link string
 }
 
 func start(t *testing.T) *site {
@@ -176,7 +175,7 @@ func start(t *testing.T) *site {
 	served := make(chan error, 1)
 	go func() { served <- h.ListenAndServe(ctx, "127.0.0.1:0") }()
 	t.Cleanup(func() { stop(); <-served; pages.Close() })
-	return &site{t, h, <-links, b}
+	return &site{t, h, <-links}
 }
 
 func (s *site) open(id, html string) {

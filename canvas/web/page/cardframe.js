@@ -12,7 +12,6 @@ import { judge } from "./policy.js";
 import { printCard } from "./print.js";
 import { hasNoWorkers, isSingle } from "./singlemode.js";
 import { SocketPorts } from "./socketports.js";
-import { takeWarm } from "./warm.js";
 
 export class CardFrame {
   /** @type {{ title: string, text: string, retry?: boolean } | undefined} Why the canvas is not shown */ failure;
@@ -253,7 +252,7 @@ export class CardFrame {
   #mountAt(verdict, { direct, lasting, alone }) {
     const { state, title, around, view } = this.#card;
     this.#direct = direct !== "";
-    const origin = isSingle() && !direct ? "" : around.contentOrigin, label = labelOf(state);
+    const origin = isSingle() && !direct ? "" : around.contentOrigin;
     this.missing = origin ? undefined : [];
     const bridge = this.#bridge = new Bridge(this.conn.http, { http: () => this.conn.hasHTTP, read: (path) => this.read(path) });
     const sockets = this.#sockets = new SocketPorts(this.conn.sockets);
@@ -270,9 +269,9 @@ export class CardFrame {
       leftover: () => { this.origin.avoid(); this.reload(); },
       stored: async (bytes) => { if (await this.origin.isFull(bytes)) this.clearStored("full"); },
       phase: (phase, word) => this.#phase(phase, word ?? "", direct),
-    }, label, lasting || direct, origin && !lasting && !direct ? takeWarm(label) : undefined);
+    }, labelOf(state), lasting || direct);
     this.#post = (payload) => this.#mount?.post(payload);
-    this.#mount.place(this.#stage);
+    this.#stage.prepend(this.#mount.element);
     if (this.#focusFrom && this.#focusFrom === document.activeElement) {
       focusMoves(this.#mount.element);
       this.#mount.element.focus();
