@@ -104,6 +104,7 @@ export class Card {
         files.withdraw();
       },
       attention: (reason) => this.#ask(reason),
+      flooded: () => frame.flooded(),
     }, (payload) => frame.post(payload));
   }
 

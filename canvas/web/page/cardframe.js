@@ -136,6 +136,12 @@ export class CardFrame {
     this.#fail("This canvas took the keyboard", "It moved the focus to itself while you were elsewhere, so it was stopped before what you type could reach it. You can reload it.", true);
   }
 
+  /** Removes the frame, whose page sends so many messages that the other canvases would wait. */
+  flooded() {
+    this.remove();
+    this.#fail("This canvas was stopped", "It sent thousands of messages in a second, which would have blocked the other canvases. You can reload it.", true);
+  }
+
   /** Moves the focus into the canvas, also if it is mounted later and the focus has not moved meanwhile. @param {boolean} [again] whether to try twice */
   focus(again = true) {
     const frame = this.element, from = document.activeElement;

@@ -6,6 +6,7 @@
 const TAG = "x-ahp", VIEW = "view/1";
 const MAX_BYTES = 64 * 1024; // of a canvas/message action's payload, as JSON
 const RATE = 100, BURST = 200; // messages a second
+const FLOOD = 2_000; // refused messages within a second, after which the page is disconnected
 const TOO_MANY = "this canvas sends too many messages";
 const MAX_CALLS = 256; // unanswered actions
 const PORT_ONLY = ["send", "offer", "file", "fullscreen", "resize", "reload"]; // what only a page with canvas.js asks
@@ -14,10 +15,10 @@ const TOO_LONG = " "; // a marker that cannot be a JSON text
 
 /** Sends an action to the canvas's channel and returns its clientSeq. @typedef {(action: any) => number | undefined} Dispatch */
 /**
- * What a page may ask of its renderer; a promise rejects with a reason. attention: the page wants the person; fullscreen: to be shown alone, resolves with whether it is; resize: for a height in CSS pixels.
+ * What a page may ask of its renderer; a promise rejects with a reason. attention: the page wants the person; flooded: it was disconnected because it sends far too many messages; fullscreen: to be shown alone, resolves with whether it is; resize: for a height in CSS pixels.
  * @typedef {{
  *   offer: (url: unknown) => Promise<"opened" | "dismissed">, withdraw: () => void, attention?: (reason: unknown) => void,
- *   file?: (name: unknown, bytes: unknown) => Promise<"saved" | "dismissed">, fullscreen?: (on: boolean) => Promise<boolean>, resize?: (height: unknown) => void,
+ *   file?: (name: unknown, bytes: unknown) => Promise<"saved" | "dismissed">, fullscreen?: (on: boolean) => Promise<boolean>, resize?: (height: unknown) => void, flooded?: () => void,
  * }} Links
  */
 
@@ -49,6 +50,7 @@ export class View {
   /** @type {Map<number, number>} The page's id of each sent message, by clientSeq */ #sent = new Map();
   #tokens = BURST;
   #filled = performance.now();
+  #refused = { since: 0, count: 0 };
   /** @type {{ input: any, theme: any, kept: any, panel?: any }} */ #state = { input: undefined, theme: undefined, kept: undefined };
   /** @type {Map<unknown, (answer: { unsaved: boolean, state: any }) => void>} Questions that the page has not answered yet */ #questions = new Map();
   #lastQuestion = 0;
@@ -228,12 +230,23 @@ export class View {
     return this.#takeToken() ? undefined : TOO_MANY;
   }
 
+  /** Counts a refused message. To refuse each one of a flood would take all of the renderer's time. @param {number} now @returns {false} */
+  #refuse(now) {
+    const refused = this.#refused;
+    if (now - refused.since > 1000) Object.assign(refused, { since: now, count: 0 });
+    if (++refused.count === FLOOD) {
+      this.disconnect();
+      this.#links.flooded?.();
+    }
+    return false;
+  }
+
   /** Limits the page's messages to RATE. @returns {boolean} false if the message exceeds it */
   #takeToken() {
     const now = performance.now();
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#filled) / 1000) * RATE);
     this.#filled = now;
-    if (this.#tokens < 1) return false;
+    if (this.#tokens < 1) return this.#refuse(now);
     this.#tokens--;
     return true;
   }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,18 +164,17 @@ func (v *chromiumView) eval(ctx context.Context, expression string) ([]byte, err
 func (v *chromiumView) frames(ctx context.Context, n int, match func(*url.URL) bool) ([]view, error) {
 	ctx, cancel := v.in(ctx)
 	defer cancel()
-	infos, err := chromedp.Targets(ctx)
-	if err != nil {
+	ids, err := v.matching(ctx, match)
+	if err != nil || len(ids) < n {
 		return nil, err
-	}
-	ids := matching(infos, chromedp.FromContext(v.ctx).BrowserContextID, match)
-	if len(ids) < n {
-		return nil, nil
 	}
 	var views []view
 	for _, id := range ids {
 		frame, err := attached(chromedp.NewContext(v.ctx, chromedp.WithTargetID(id)))
 		if err != nil {
+			if left, _ := v.matching(ctx, match); left != nil && !slices.Contains(left, id) {
+				return nil, nil // the page removed the frame meanwhile
+			}
 			return nil, err
 		}
 		views = append(views, frame)
@@ -182,15 +182,20 @@ func (v *chromiumView) frames(ctx context.Context, n int, match func(*url.URL) b
 	return views, nil
 }
 
-func matching(infos []*target.Info, tab cdp.BrowserContextID, match func(*url.URL) bool) []target.ID {
-	var ids []target.ID
+// matching returns the frames of other sites in this tab whose address matches.
+func (v *chromiumView) matching(ctx context.Context, match func(*url.URL) bool) ([]target.ID, error) {
+	infos, err := chromedp.Targets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tab, ids := chromedp.FromContext(v.ctx).BrowserContextID, []target.ID{}
 	for _, i := range infos {
 		u, err := url.Parse(i.URL)
 		if i.Type == "iframe" && i.BrowserContextID == tab && err == nil && match(u) {
 			ids = append(ids, i.TargetID)
 		}
 	}
-	return ids
+	return ids, nil
 }
 
 // StopWorkers stops the service workers of the page's site, as a browser can at any
