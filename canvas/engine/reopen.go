@@ -65,7 +65,8 @@ func (e *Engine) reopen(i *instance, wanted func(*instance) bool) {
 	if p != nil {
 		_, err = p.run(e.tasks.ctx)
 	}
-	e.log.View(func(*channels.ReadTx) { i.unanswered = errors.Is(err, errUnavailable) })
+	superseded := err == error(errSuperseded) // the declaration that came asks again
+	e.log.View(func(*channels.ReadTx) { i.unanswered = errors.Is(err, errUnavailable) && !superseded })
 	if err != nil {
 		e.logger.Warn("canvas not opened again", "channel", i.channel, "id", i.key.instance, "err", err)
 	}

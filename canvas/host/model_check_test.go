@@ -79,6 +79,7 @@ func (r *modelRun) applyEvents() {
 		case e.closed:
 			i.open, i.ready, i.owner, i.input, i.life = false, false, nil, "", i.life+1
 		case e.generation != e.client.generation || !e.client.reachable(e.canvasID) || !slices.Contains(e.client.conns, e.conn):
+		case e.reopen && e.declared != e.client.declared: // the declaration asked again
 		default:
 			i.open, i.ready, i.owner, i.canvasID, i.input = true, true, e.client, e.canvasID, e.input
 		}

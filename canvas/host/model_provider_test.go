@@ -27,6 +27,7 @@ type provider struct {
 	mode mode
 	// generation increases when calls in flight have failed.
 	generation int
+	declared   int // how often it declared canvases
 }
 
 func (c *provider) extension() string { return "client:" + c.id }
@@ -44,7 +45,9 @@ type answered struct {
 	client     *provider
 	canvasID   string
 	generation int
-	life       int // of the instance when the provider was asked
+	life       int  // of the instance when the provider was asked
+	reopen     bool // the instance was stale then
+	declared   int  // how often the client had declared canvases then
 	conn       *wireConn
 	input      string
 }
@@ -60,6 +63,7 @@ func (c *provider) asked(conn *wireConn, f frame) {
 	r := c.run
 	r.mu.Lock()
 	how, generation, life := c.mode, c.generation, r.instance(p.InstanceID).life
+	reopen, declared := r.instance(p.InstanceID).open && !r.instance(p.InstanceID).ready, c.declared
 	r.count(conn, f.Method, p.InstanceID, string(p.Input))
 	newest := len(c.conns) > 0 && c.conns[len(c.conns)-1] == conn
 	r.mu.Unlock()
@@ -77,7 +81,10 @@ func (c *provider) asked(conn *wireConn, f frame) {
 			answer["error"] = map[string]any{"code": -32012, "message": "no", "data": map[string]any{"code": "no", "message": "no"}}
 		case f.Method == canvas.CanvasOpen.Name:
 			answer["result"] = map[string]any{"url": "https://example.com/" + p.InstanceID, "title": string(p.Input)}
-			r.note(answered{instance: p.InstanceID, client: c, canvasID: p.CanvasID, generation: generation, life: life, conn: conn, input: string(p.Input)})
+			r.note(answered{
+				instance: p.InstanceID, client: c, canvasID: p.CanvasID, generation: generation, life: life,
+				reopen: reopen, declared: declared, conn: conn, input: string(p.Input),
+			})
 		}
 		conn.send(answer)
 	}

@@ -182,7 +182,7 @@ func (r *modelRun) declare(c *provider, n int) {
 	}
 	if n != len(sets)-1 {
 		r.mu.Lock()
-		c.active, c.declares = true, sets[n]
+		c.active, c.declares, c.declared = true, sets[n], c.declared+1
 		if len(list) == 0 {
 			r.lose(c, func(*modelInstance) bool { return true })
 		}

@@ -73,6 +73,22 @@ func TestProvidersFollowTheModel(t *testing.T) {
 	t.Logf("%d sequences, %d steps; providers were asked %v", ran, steps, received)
 }
 
+// A provider declares again while two reopens of one canvas wait: the first was asked for
+// when its connection was replaced, the second when the client was back. It is asked once
+// for the declaration, not also for the first (canvas/PROTOCOL.md section 5).
+func TestDeclaringAgainAsksOnce(t *testing.T) {
+	plan := []modelStep{
+		{Op: "connect", Who: 1}, {Op: "declare", Who: 1, N: 2}, {Op: "open", Who: 1, On: 1}, {Op: "cut", Who: 1},
+		{Op: "mode", Who: 1, Mode: late}, {Op: "connect", Who: 1}, {Op: "connect", Who: 1},
+		{Op: "mode", Who: 1, Mode: refusing}, {Op: "declare", Who: 1, N: 2},
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if err := runModel(t, plan, map[string]int{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // checks sets how many sequences rapid draws in this test.
 func checks(t *testing.T, n int) {
 	f := flag.Lookup("rapid.checks")
