@@ -178,7 +178,7 @@ func TestOffersOfAHostileCanvas(t *testing.T) {
 		return inCanvas[int](t, frame, fmt.Sprintf(`return outcomes.filter((o) => o === %q).length`, outcome))
 	}
 	many, dismissed := count("this canvas sends too many messages"), count("dismissed")
-	if many < 700 || many+dismissed != 999 {
+	if many < 500 || many+dismissed != 999 {
 		t.Errorf("%d were too many, %d dismissed", many, dismissed)
 	}
 	seen := webtest.Eval[[]struct{ When float64 }](t, p, `seen.map(({ when }) => ({ When: when }))`)
