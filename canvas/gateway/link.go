@@ -56,20 +56,20 @@ func (l *link) get(ctx context.Context, g *Gateway, c *channel) (*linkConn, erro
 		return err
 	}})
 	l.current = conn
-	g.serving.Go(func() { conn.follow(g.ctx, c) })
+	answers := view.Watch(c.uri) // before the first request is sent
+	g.serving.Go(func() { conn.follow(g.ctx, c, answers) })
 	return conn, nil
 }
 
 // follow gives the connection its messages until the canvas or the connection ends.
-func (conn *linkConn) follow(ctx context.Context, c *channel) {
+func (conn *linkConn) follow(ctx context.Context, c *channel, answers *client.Watch) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
 	defer conn.view.Close()
 	defer conn.Close()
-	w := conn.view.Watch(c.uri)
-	defer w.Close()
-	for ev, err := range w.All(ctx) {
+	defer answers.Close()
+	for ev, err := range answers.All(ctx) {
 		switch {
 		case err != nil, ev.Kind == client.EventGone:
 			return

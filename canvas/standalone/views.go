@@ -59,6 +59,8 @@ func (v *Views) serveEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer v.remove(id)
+	watch := c.Watch(v.Channel) // before the page can send anything
+	defer watch.Close()
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	send := func(v any) error {
@@ -68,13 +70,13 @@ func (v *Views) serveEvents(w http.ResponseWriter, r *http.Request) {
 		return out.Flush()
 	}
 	if send(map[string]string{"view": id}) == nil {
-		v.stream(r.Context(), c, send)
+		stream(r.Context(), c, watch, send)
 	}
 }
 
 // stream sends the provider's messages to a page. It ends with the page, the canvas or
 // the connection; the page then reconnects and gets a new connection.
-func (v *Views) stream(ctx context.Context, c *client.Client, send func(any) error) {
+func stream(ctx context.Context, c *client.Client, watch *client.Watch, send func(any) error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lost := c.Disconnected()
@@ -85,9 +87,7 @@ func (v *Views) stream(ctx context.Context, c *client.Client, send func(any) err
 		case <-ctx.Done():
 		}
 	}()
-	w := c.Watch(v.Channel)
-	defer w.Close()
-	for ev, err := range w.All(ctx) {
+	for ev, err := range watch.All(ctx) {
 		if err != nil || ev.Kind == client.EventGone {
 			return
 		}
