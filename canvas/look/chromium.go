@@ -236,19 +236,23 @@ func render(tab context.Context, args canvas.ShotArgs) (shot canvas.Shot, err er
 		return shot, err
 	}
 	var unmasked bool
-	if shot.Sight, unmasked, err = sight(tab, args.Wait, args.Full); err != nil {
+	if shot.Sight, unmasked, err = sight(tab, args.Wait); err != nil {
 		return shot, err
 	}
-	if unmasked {
-		shot.Reason = reasonUnmasked
-		return shot, nil
-	}
 	shot.Width, shot.Height = args.Width, args.Height
-	if full := min(shot.Sight.Full, maxFull); args.Full && full > shot.Height {
+	if full := min(shot.Sight.Full, maxFull); args.Full && !unmasked && full > shot.Height {
 		shot.Height = full
 		if err := chromedp.Do(tab, chromedp.EmulateViewport(int64(shot.Width), int64(full))); err != nil {
 			return shot, err
 		}
+		_, unmasked, err = sight(tab, 0) // it waits until the canvas has that height
+		if err != nil {
+			return shot, err
+		}
+	}
+	if unmasked {
+		shot.Reason = reasonUnmasked
+		return shot, nil
 	}
 	for scale := 1.0; scale > 0.2; scale /= 2 {
 		if shot.PNG, err = capture(tab, shot.Width, shot.Height, scale); err != nil || len(shot.PNG) <= canvas.MaxPicture {
@@ -286,8 +290,8 @@ const reasonUnmasked = "the canvas did not respond, so what is private in it cou
 
 // sight asks the page, which waits until the canvas is loaded. unmasked reports that the
 // canvas did not hide what is private.
-func sight(tab context.Context, wait time.Duration, full bool) (s canvas.Sight, unmasked bool, err error) {
-	call := fmt.Sprintf("ahpLook(%d, %t)", wait.Milliseconds(), full)
+func sight(tab context.Context, wait time.Duration) (s canvas.Sight, unmasked bool, err error) {
+	call := fmt.Sprintf("ahpLook(%d)", wait.Milliseconds())
 	raw, err := chromedp.Run(tab, chromedp.Evaluate[[]byte](call, chromedp.EvalAwaitPromise, chromedp.EvalAsValue))
 	if err != nil {
 		return s, false, err

@@ -220,8 +220,13 @@
   /** Waits until the browser has painted what is set now. */
   const painted = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 
-  /** Answers what the canvas's document shows, and its problems since the last answer. @param {{ id: number, masked: boolean }} m masked: a picture follows */
-  async function look({ id, masked }) {
+  /** Waits until this frame has its height, which the browser passes on some time after the page has set it. @param {number} height */
+  async function sized(height) {
+    for (let frames = 0; frames < 60 && Math.abs(innerHeight - height) > 1; frames++) await new Promise(requestAnimationFrame);
+  }
+
+  /** Answers what the canvas's document shows, and its problems since the last answer. @param {{ id: number, masked: boolean, height: number }} m masked: a picture follows; height: of this frame */
+  async function look({ id, masked, height }) {
     const view = /** @type {any} */ (inner?.contentWindow);
     let seen = {};
     try {
@@ -234,6 +239,7 @@
       };
       if (masked) {
         /** @type {any} */ (globalThis).ahpMask(view.document);
+        await sized(height);
         await painted();
         seen = { ...seen, masked: true };
       }

@@ -139,7 +139,7 @@ export class CardFrame {
   /** Removes the frame, whose page sends so many messages that the other canvases would wait. */
   flooded() {
     this.remove();
-    this.#fail("This canvas was stopped", "It sent thousands of messages in a second, which would have blocked the other canvases. You can reload it.", true);
+    this.#fail("This canvas was stopped", "It kept sending hundreds of messages a second, which would have blocked the other canvases. You can reload it.", true);
   }
 
   /** Moves the focus into the canvas, also if it is mounted later and the focus has not moved meanwhile. @param {boolean} [again] whether to try twice */

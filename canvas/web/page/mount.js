@@ -94,7 +94,7 @@ export class Mount {
   /** Asks what the canvas's document shows. @returns {Promise<any>} untrusted; undefined if the frame does not answer */
   look() {
     const masked = LOOKING !== "";
-    return this.#ask("look", masked ? MASK_TIMEOUT : LOOK_TIMEOUT, { masked });
+    return this.#ask("look", masked ? MASK_TIMEOUT : LOOK_TIMEOUT, { masked, height: this.element.clientHeight });
   }
 
   /** Asks for a sketch of the canvas's document (pictures.js). @returns {Promise<unknown>} untrusted; undefined if the frame does not answer */

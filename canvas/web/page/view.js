@@ -6,7 +6,7 @@
 const TAG = "x-ahp", VIEW = "view/1";
 const MAX_BYTES = 64 * 1024; // of a canvas/message action's payload, as JSON
 const RATE = 100, BURST = 200; // messages a second
-const FLOOD = 2_000; // refused messages within a second, after which the page is disconnected
+const FLOOD = 2_000, FORGIVEN = 500; // refused messages after which the page is disconnected, less so many a second
 const TOO_MANY = "this canvas sends too many messages";
 const MAX_CALLS = 256; // unanswered actions
 const PORT_ONLY = ["send", "offer", "file", "fullscreen", "resize", "reload"]; // what only a page with canvas.js asks
@@ -50,7 +50,7 @@ export class View {
   /** @type {Map<number, number>} The page's id of each sent message, by clientSeq */ #sent = new Map();
   #tokens = BURST;
   #filled = performance.now();
-  #refused = { since: 0, count: 0 };
+  #refused = 0; // messages, less those that are forgiven
   /** @type {{ input: any, theme: any, kept: any, panel?: any }} */ #state = { input: undefined, theme: undefined, kept: undefined };
   /** @type {Map<unknown, (answer: { unsaved: boolean, state: any }) => void>} Questions that the page has not answered yet */ #questions = new Map();
   #lastQuestion = 0;
@@ -230,11 +230,10 @@ export class View {
     return this.#takeToken() ? undefined : TOO_MANY;
   }
 
-  /** Counts a refused message. To refuse each one of a flood would take all of the renderer's time. @param {number} now @returns {false} */
-  #refuse(now) {
-    const refused = this.#refused;
-    if (now - refused.since > 1000) Object.assign(refused, { since: now, count: 0 });
-    if (++refused.count === FLOOD) {
+  /** Counts a refused message. To refuse each one of a flood would take all of the renderer's time. @returns {false} */
+  #refuse() {
+    if (++this.#refused >= FLOOD) {
+      this.#refused = 0;
       this.disconnect();
       this.#links.flooded?.();
     }
@@ -243,10 +242,11 @@ export class View {
 
   /** Limits the page's messages to RATE. @returns {boolean} false if the message exceeds it */
   #takeToken() {
-    const now = performance.now();
-    this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#filled) / 1000) * RATE);
+    const now = performance.now(), seconds = (now - this.#filled) / 1000;
     this.#filled = now;
-    if (this.#tokens < 1) return this.#refuse(now);
+    this.#tokens = Math.min(BURST, this.#tokens + seconds * RATE);
+    this.#refused = Math.max(0, this.#refused - seconds * FORGIVEN);
+    if (this.#tokens < 1) return this.#refuse();
     this.#tokens--;
     return true;
   }

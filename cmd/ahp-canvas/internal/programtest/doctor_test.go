@@ -177,7 +177,11 @@ func TestDoctorAsksTheBrowser(t *testing.T) {
 				t.Skipf("no %s on this machine", name)
 			}
 			m.withBrowser(name, "exec "+exe+` "$@"`)
-			if f := m.findings(1)["service worker"]; f.Status != "ok" {
+			f := m.findings(1)["service worker"]
+			for tries := 1; tries < 3 && strings.Contains(f.Found, "did not respond within"); tries++ { // on a busy machine
+				f = m.findings(1)["service worker"]
+			}
+			if f.Status != "ok" {
 				t.Errorf("%+v", f)
 			}
 		})
