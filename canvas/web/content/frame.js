@@ -222,7 +222,8 @@
 
   /** Waits until this frame has its height, which the browser passes on some time after the page has set it. @param {number} height */
   async function sized(height) {
-    for (let frames = 0; frames < 60 && Math.abs(innerHeight - height) > 1; frames++) await new Promise(requestAnimationFrame);
+    const end = performance.now() + 1_000;
+    while (Math.abs(innerHeight - height) > 1 && performance.now() < end) await new Promise(requestAnimationFrame);
   }
 
   /** Answers what the canvas's document shows, and its problems since the last answer. @param {{ id: number, masked: boolean, height: number }} m masked: a picture follows; height: of this frame */

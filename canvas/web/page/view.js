@@ -6,7 +6,7 @@
 const TAG = "x-ahp", VIEW = "view/1";
 const MAX_BYTES = 64 * 1024; // of a canvas/message action's payload, as JSON
 const RATE = 100, BURST = 200; // messages a second
-const FLOOD = 2_000, FORGIVEN = 500; // refused messages after which the page is disconnected, less so many a second
+const FLOOD = 2_000, FORGIVEN = 200; // refused messages after which the page is disconnected, less so many a second
 const TOO_MANY = "this canvas sends too many messages";
 const MAX_CALLS = 256; // unanswered actions
 const PORT_ONLY = ["send", "offer", "file", "fullscreen", "resize", "reload"]; // what only a page with canvas.js asks
