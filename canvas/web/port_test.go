@@ -59,7 +59,7 @@ func TestPort(t *testing.T) {
 		{"a new worker cancels the old one's requests, and a POST is not sent again", `ask(1, { method: "POST" }); ask(2); await turn(); w = worker(); ask(1, { method: "POST" }); ask(2); ask(3, { method: "POST" })`,
 			"request POST /x,request GET /x,cancel gone,cancel gone,request GET /x,request POST /x", "words 1 502"},
 		{"a POST that was answered can be sent again", `ask(1, { method: "POST" }); await turn(); calls[0].listener.head(200, "", [], false); w = worker(); ask(1, { method: "POST" })`, "request POST /x,cancel gone,request POST /x", "head 1 200"},
-		{"reads are limited", `gate = turn().then(turn); for (let i = 1; i <= 130; i++) ask(i, { read: true }); await turn(); went.length = 1; await gate; await turn(); got.splice(2)`, "read /x", "words 129 429,words 130 429"},
+		{"reads are limited", `gate = new Promise(() => {}); for (let i = 1; i <= 130; i++) ask(i, { read: true }); await turn(); went.length = 1`, "read /x", "words 129 429,words 130 429"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := webtest.Eval[[]string](t, p, fmt.Sprintf(`(async () => { %s; %s; await turn(); return [went.join(), got.join()]; })()`, portKit, tt.does))
