@@ -97,10 +97,13 @@ func ruled(t *testing.T, l leftover, wrap func(http.Handler) http.Handler) strin
 // the canvas; without our protection it does.
 func TestAttackLeftovers(t *testing.T) {
 	t.Parallel()
-	for _, l := range leftovers {
+	for i, l := range leftovers {
 		t.Run(strings.ReplaceAll(l.name, " ", "-"), func(t *testing.T) {
 			if got := ruled(t, l, nil); got != "" {
 				t.Errorf("%s rules the later document", got)
+			}
+			if !long && i%2 == 1 {
+				return // half of the controls are enough
 			}
 			if l.without != nil && ruled(t, l, l.without) == "" {
 				t.Error("nothing rules it without the protection either: this attack proves nothing")

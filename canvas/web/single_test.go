@@ -166,7 +166,10 @@ func TestSingleAttacks(t *testing.T) {
 	t.Parallel()
 	b := webtest.Start(t, "disable-popup-blocking")
 	var rows, real []attack
-	for _, a := range attacks {
+	for i, a := range attacks {
+		if !long && i%2 == 1 {
+			continue // the attacks are those of TestAttacksReachNothing
+		}
 		// Attacks with further files need a service worker, and no script reaches the
 		// outer frame: it has another origin.
 		if a.more == nil && a.headers == nil && !strings.HasPrefix(a.name, "outer frame") {
