@@ -74,7 +74,8 @@ func (o *fleet) check() (err error) {
 			return term.Usagef("--%s is for an edge of a fleet; give --nats, too", needs)
 		}
 	}
-	for flag, file := range map[string]string{"--nats-creds": o.creds, "--nats-ca": o.ca, "--nats-cert": o.cert, "--nats-key": o.key} {
+	for _, f := range [][2]string{{"--nats-creds", o.creds}, {"--nats-ca", o.ca}, {"--nats-cert", o.cert}, {"--nats-key", o.key}} {
+		flag, file := f[0], f[1]
 		if _, err := os.Stat(file); file != "" && err != nil {
 			return term.About(flag, err)
 		}
