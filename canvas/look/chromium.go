@@ -239,14 +239,10 @@ func render(tab context.Context, args canvas.ShotArgs) (shot canvas.Shot, err er
 	if shot.Sight, unmasked, err = sight(tab, args.Wait); err != nil {
 		return shot, err
 	}
-	shot.Width, shot.Height = args.Width, args.Height
-	if full := min(shot.Sight.Full, maxFull); args.Full && !unmasked && full > shot.Height {
-		shot.Height = full
-		if err := chromedp.Do(tab, chromedp.EmulateViewport(int64(shot.Width), int64(full))); err != nil {
-			return shot, err
-		}
-		_, unmasked, err = sight(tab, 0) // it waits until the canvas has that height
-		if err != nil {
+	height := args.Height
+	if full := min(shot.Sight.Full, maxFull); args.Full && !unmasked && full > height {
+		height = full
+		if unmasked, err = grow(tab, args.Width, full); err != nil {
 			return shot, err
 		}
 	}
@@ -254,6 +250,7 @@ func render(tab context.Context, args canvas.ShotArgs) (shot canvas.Shot, err er
 		shot.Reason = reasonUnmasked
 		return shot, nil
 	}
+	shot.Width, shot.Height = args.Width, height
 	for scale := 1.0; scale > 0.2; scale /= 2 {
 		if shot.PNG, err = capture(tab, shot.Width, shot.Height, scale); err != nil || len(shot.PNG) <= canvas.MaxPicture {
 			shot.Width, shot.Height = int(float64(shot.Width)*scale), int(float64(shot.Height)*scale)
@@ -280,6 +277,15 @@ func begin(tab context.Context, address string) error {
 		return err
 	}
 	return chromedp.Do(tab, chromedp.Navigate(address))
+}
+
+// grow makes a tab as high as the canvas's document, and waits until the canvas has that height.
+func grow(tab context.Context, width, height int) (unmasked bool, err error) {
+	if err := chromedp.Do(tab, chromedp.EmulateViewport(int64(width), int64(height))); err != nil {
+		return false, err
+	}
+	_, unmasked, err = sight(tab, 0)
+	return unmasked, err
 }
 
 // maxFull is the limit of a picture's height.
