@@ -105,12 +105,13 @@ type Shot struct {
 
 // ShotArgs says what a browser of this machine renders.
 type ShotArgs struct {
-	URL    string        // the host's page for one canvas; its fragment has a token
-	Width  int           // in CSS pixels
-	Height int           // likewise
-	Theme  string        // "light" or "dark"
-	Full   bool          // the whole document
-	Wait   time.Duration // after the page was loaded
+	URL        string        // the host's page for pictures of a session's canvases; its fragment has a token
+	InstanceID string        // the canvas
+	Width      int           // in CSS pixels
+	Height     int           // likewise
+	Theme      string        // "light" or "dark"
+	Full       bool          // the whole document
+	Wait       time.Duration // after the page was loaded
 	// Starting is called if the browser has to be started first. It may be nil.
 	Starting func()
 }

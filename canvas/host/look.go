@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -173,7 +172,7 @@ const maxSight = 256 * 1024
 
 // addPicture adds the picture, and what the browser's page says if no View did.
 func (h *Host) addPicture(ctx context.Context, args canvas.LookArgs, l *canvas.Look) {
-	address := h.lookAddress(args)
+	address := h.lookAddress(args.Session)
 	switch {
 	case h.opts.Browser == nil:
 		l.NoPicture = noBrowser
@@ -205,7 +204,7 @@ func (h *Host) addPicture(ctx context.Context, args canvas.LookArgs, l *canvas.L
 
 // shotArgs fills what the agent left out: as the newest View shows it.
 func shotArgs(args canvas.LookArgs, views []canvas.LookView, address string) canvas.ShotArgs {
-	s := canvas.ShotArgs{URL: address, Width: args.Width, Height: args.Height, Theme: args.Theme, Full: args.Full, Wait: args.Wait}
+	s := canvas.ShotArgs{URL: address, InstanceID: args.InstanceID, Width: args.Width, Height: args.Height, Theme: args.Theme, Full: args.Full, Wait: args.Wait}
 	if len(views) > 0 && s.Width == 0 && s.Height == 0 {
 		s.Width, s.Height = fit(views[0].Width), fit(views[0].Height)
 	}
@@ -227,12 +226,12 @@ func fit(n int) int {
 	return min(max(n, minLookSize), maxLookSize)
 }
 
-// lookAddress returns the address of the page for one canvas, on this machine, or "". Its
-// token has the role RoleLook and lasts as long as the host.
-func (h *Host) lookAddress(args canvas.LookArgs) string {
+// lookAddress returns the address of a session's page for pictures, on this machine, or "".
+// Its token has the role RoleLook and lasts as long as the host.
+func (h *Host) lookAddress(session string) string {
 	base := h.sites.loopbackBase()
 	if base == "" {
 		return ""
 	}
-	return web.Link(base, h.opts.lookToken, args.Session) + "&look=" + url.QueryEscape(args.InstanceID)
+	return web.Link(base, h.opts.lookToken, session) + "&look="
 }

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,7 +32,6 @@ type chromium struct {
 	tabs      sync.WaitGroup // tabs that are being opened or closed
 	spare     chan tab       // holds the tab of the next look
 	preparing sync.Mutex     // held while that tab is opened, so that there is room for it
-	blank     string         // the page that waits for its link, which a spare tab shows
 	fat       atomic.Bool    // it was killed because of its memory
 }
 
@@ -56,7 +54,7 @@ var flags = map[string]any{
 
 // launch starts the browser of the page at an address.
 func (b *Browser) launch(ctx context.Context, address *url.URL) (engine, error) {
-	c := &chromium{spare: make(chan tab, 1), blank: "http://" + address.Host + "/wait.html"}
+	c := &chromium{spare: make(chan tab, 1)}
 	var err error
 	if c.profile, err = os.MkdirTemp("", "ahp-canvas-look-"); err != nil {
 		return nil, fmt.Errorf("look: %w", err)
@@ -102,26 +100,43 @@ func (c *chromium) prepareCommand(cmd *exec.Cmd) {
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+c.profile, "TMP="+c.profile, "TEMP="+c.profile)
 }
 
-// tab is an open tab with its own cookies and storage.
+// tab is an open tab with its own cookies and storage. It shows the page for pictures, in the
+// size and theme of the look for or after which it was opened.
 type tab struct {
 	ctx  context.Context
 	stop func()
+	args canvas.ShotArgs
 }
 
-// open opens a tab. It shows the page that waits for its link, so that its process runs and
-// its modules are loaded before a look.
-func (c *chromium) open() (tab, error) {
+// open opens a tab and loads the page, which connects to the host and starts the process of a
+// canvas's frame before it knows the canvas.
+func (c *chromium) open(args canvas.ShotArgs) (tab, error) {
 	ctx, stop := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
-	if err := chromedp.Do(ctx, chromedp.Navigate(c.blank)); err != nil {
+	err := emulate(ctx, args)
+	if err == nil {
+		err = chromedp.Do(ctx, chromedp.Navigate(args.URL))
+	}
+	if err != nil {
 		stop()
 		return tab{}, err
 	}
-	return tab{ctx, stop}, nil
+	return tab{ctx, stop, args}, nil
+}
+
+// emulate sets the size and the theme of a tab.
+func emulate(tab context.Context, args canvas.ShotArgs) error {
+	theme := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: args.Theme}}}
+	return chromedp.Do(tab,
+		chromedp.EmulateViewport(int64(args.Width), int64(args.Height)),
+		chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+			_, err := cdp.Call(ctx, to, emulation.SetEmulatedMedia, theme)
+			return err
+		}))
 }
 
 // prepare opens the tab of the next look, if none is open or being opened. That takes about
 // as long as a look itself.
-func (c *chromium) prepare() {
+func (c *chromium) prepare(args canvas.ShotArgs) {
 	if !c.preparing.TryLock() {
 		return
 	}
@@ -129,7 +144,7 @@ func (c *chromium) prepare() {
 	if len(c.spare) > 0 {
 		return
 	}
-	t, err := c.open()
+	t, err := c.open(args)
 	if err != nil {
 		return // the browser ends; the next look says why
 	}
@@ -137,11 +152,9 @@ func (c *chromium) prepare() {
 }
 
 // take returns the prepared tab, which can be one that is being prepared, or opens one.
-func (c *chromium) take(ctx context.Context) (tab, error) {
-	select {
-	case t := <-c.spare:
+func (c *chromium) take(ctx context.Context, args canvas.ShotArgs) (tab, error) {
+	if t, ok := c.prepared(args.URL); ok {
 		return t, nil
-	default:
 	}
 	type opened struct {
 		tab
@@ -151,13 +164,12 @@ func (c *chromium) take(ctx context.Context) (tab, error) {
 	c.tabs.Go(func() {
 		c.preparing.Lock() // until the tab in preparation is ready
 		defer c.preparing.Unlock()
-		select {
-		case t := <-c.spare:
-			done <- opened{t, nil}
-		default:
-			t, err := c.open()
-			done <- opened{t, err}
+		t, ok := c.prepared(args.URL)
+		var err error
+		if !ok {
+			t, err = c.open(args)
 		}
+		done <- opened{t, err}
 	})
 	select {
 	case o := <-done:
@@ -165,6 +177,19 @@ func (c *chromium) take(ctx context.Context) (tab, error) {
 	case <-ctx.Done(): // the browser is ended, and the tab with it
 		return tab{}, ctx.Err()
 	}
+}
+
+// prepared returns the prepared tab. One of another session is closed.
+func (c *chromium) prepared(address string) (tab, bool) {
+	select {
+	case t := <-c.spare:
+		if t.args.URL == address && t.ctx.Err() == nil {
+			return t, true
+		}
+		c.tabs.Go(t.stop)
+	default:
+	}
+	return tab{}, false
 }
 
 // ended reports whether the process has ended or lost its connection.
@@ -183,16 +208,16 @@ func (c *chromium) end() {
 
 // shoot renders a page in a tab with its own cookies and storage.
 func (c *chromium) shoot(ctx context.Context, args canvas.ShotArgs) (shot canvas.Shot, err error) {
-	t, err := c.take(ctx)
+	t, err := c.take(ctx, args)
 	if err != nil {
 		return canvas.Shot{}, err
 	}
-	defer c.tabs.Go(func() { c.prepare(); t.stop() }) // in this order: a look can wait for the tab
+	defer c.tabs.Go(func() { c.prepare(args); t.stop() }) // in this order: a look can wait for the tab
 	defer context.AfterFunc(ctx, t.stop)()
 	watching, done := context.WithCancel(ctx)
 	defer done()
 	c.tabs.Go(func() { c.watch(watching) })
-	shot, err = render(t.ctx, args)
+	shot, err = render(t, args)
 	if c.fat.Load() {
 		return canvas.Shot{}, ErrMemory
 	}
@@ -220,29 +245,22 @@ func (c *chromium) watch(ctx context.Context) {
 	}
 }
 
-// render loads a page in a tab and returns what it shows.
-func render(tab context.Context, args canvas.ShotArgs) (shot canvas.Shot, err error) {
-	theme := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: args.Theme}}}
-	err = chromedp.Do(tab,
-		chromedp.EmulateViewport(int64(args.Width), int64(args.Height)),
-		chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
-			_, err := cdp.Call(ctx, to, emulation.SetEmulatedMedia, theme)
-			return err
-		}))
-	if err != nil {
-		return shot, err
-	}
-	if err := begin(tab, args.URL); err != nil {
-		return shot, err
+// render shows a canvas in the page of a tab and returns what it shows.
+func render(t tab, args canvas.ShotArgs) (shot canvas.Shot, err error) {
+	tab := t.ctx
+	if args.Width != t.args.Width || args.Height != t.args.Height || args.Theme != t.args.Theme {
+		if err := emulate(tab, args); err != nil {
+			return shot, err
+		}
 	}
 	var unmasked bool
-	if shot.Sight, unmasked, err = sight(tab, args.Wait); err != nil {
+	if shot.Sight, unmasked, err = sight(tab, args); err != nil {
 		return shot, err
 	}
 	height := args.Height
 	if full := min(shot.Sight.Full, maxFull); args.Full && !unmasked && full > height {
 		height = full
-		if unmasked, err = grow(tab, args.Width, full); err != nil {
+		if unmasked, err = grow(tab, args, full); err != nil {
 			return shot, err
 		}
 	}
@@ -261,30 +279,13 @@ func render(tab context.Context, args canvas.ShotArgs) (shot canvas.Shot, err er
 	return shot, nil
 }
 
-// begin gives the waiting page of a tab its link. A page that does not wait is loaded.
-func begin(tab context.Context, address string) error {
-	fragment := ""
-	if at := strings.IndexByte(address, '#'); at >= 0 {
-		fragment = address[at:]
-	}
-	quoted, err := json.Marshal(fragment)
-	if err != nil {
-		return err
-	}
-	call := fmt.Sprintf("typeof ahpBegin === 'function' && ahpBegin(%s).then(() => true)", quoted)
-	begun, err := chromedp.Run(tab, chromedp.Evaluate[bool](call, chromedp.EvalAwaitPromise))
-	if err != nil || begun {
-		return err
-	}
-	return chromedp.Do(tab, chromedp.Navigate(address))
-}
-
 // grow makes a tab as high as the canvas's document, and waits until the canvas has that height.
-func grow(tab context.Context, width, height int) (unmasked bool, err error) {
-	if err := chromedp.Do(tab, chromedp.EmulateViewport(int64(width), int64(height))); err != nil {
+func grow(tab context.Context, args canvas.ShotArgs, height int) (unmasked bool, err error) {
+	if err := chromedp.Do(tab, chromedp.EmulateViewport(int64(args.Width), int64(height))); err != nil {
 		return false, err
 	}
-	_, unmasked, err = sight(tab, 0)
+	args.Wait = 0
+	_, unmasked, err = sight(tab, args)
 	return unmasked, err
 }
 
@@ -294,10 +295,14 @@ const maxFull = 8000
 // reasonUnmasked is the reason of a look whose canvas did not respond in time.
 const reasonUnmasked = "the canvas did not respond, so what is private in it could not be hidden"
 
-// sight asks the page, which waits until the canvas is loaded. unmasked reports that the
-// canvas did not hide what is private.
-func sight(tab context.Context, wait time.Duration) (s canvas.Sight, unmasked bool, err error) {
-	call := fmt.Sprintf("ahpLook(%d)", wait.Milliseconds())
+// sight names the canvas to the page, which waits until it is loaded. unmasked reports that
+// the canvas did not hide what is private.
+func sight(tab context.Context, args canvas.ShotArgs) (s canvas.Sight, unmasked bool, err error) {
+	id, err := json.Marshal(args.InstanceID)
+	if err != nil {
+		return s, false, err
+	}
+	call := fmt.Sprintf("ahpLook(%s, %d)", id, args.Wait.Milliseconds())
 	raw, err := chromedp.Run(tab, chromedp.Evaluate[[]byte](call, chromedp.EvalAwaitPromise, chromedp.EvalAsValue))
 	if err != nil {
 		return s, false, err

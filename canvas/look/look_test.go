@@ -155,8 +155,9 @@ func TestHostilePages(t *testing.T) {
 // site is a host with the canvas "page" and a browser.
 type site struct {
 	*testing.T
-	host *host.Host
-	link string
+	host    *host.Host
+	link    string
+	browser *look.Browser
 }
 
 func start(t *testing.T) *site {
@@ -175,7 +176,7 @@ func start(t *testing.T) *site {
 	served := make(chan error, 1)
 	go func() { served <- h.ListenAndServe(ctx, "127.0.0.1:0") }()
 	t.Cleanup(func() { stop(); <-served; pages.Close() })
-	return &site{t, h, <-links}
+	return &site{t, h, <-links, b}
 }
 
 func (s *site) open(id, html string) {

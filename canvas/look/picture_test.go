@@ -2,7 +2,6 @@ package look_test
 
 import (
 	"bytes"
-
 	"image/color"
 	"image/png"
 	"slices"
@@ -131,6 +130,44 @@ func TestProgress(t *testing.T) {
 	}
 	if len(said) != 1 || !strings.Contains(said[0], "starting the browser") {
 		t.Errorf("progress: %q", said)
+	}
+}
+
+// TestNextTab: the tab that was prepared for the next look shows another canvas, in another
+// theme and size, and nothing of the canvas of before. One of another page is not used.
+func TestNextTab(t *testing.T) {
+	s := start(t)
+	const script = `<script type="module">document.querySelector("h1").textContent += " " + document.documentElement.dataset.colorMode + " " + innerWidth + " " + localStorage.length; localStorage.seen = "x"</script>`
+	s.open("one", "<!doctype html><h1>first</h1>"+script)
+	s.open("two", "<!doctype html><h1>second</h1>"+script)
+	for _, tt := range []struct {
+		id, theme, want string
+		width           int
+	}{{"one", "light", `"first light 1280 0"`, 0}, {"two", "dark", `"second dark 500 0"`, 500}, {"one", "dark", `"first dark 300 0"`, 300}} {
+		l, err := s.host.Look(t.Context(), canvas.LookArgs{Session: host.DefaultSession, InstanceID: tt.id, Theme: tt.theme, Width: tt.width, Height: 400 * min(1, tt.width)})
+		if err != nil || l.Picture == nil || !strings.Contains(l.Outline, tt.want) {
+			t.Errorf("%s: %v %s %s, want %s in the outline:\n%s", tt.id, err, l.NoPicture, l.Message, tt.want, l.Outline)
+		}
+		s.browser.AwaitRest()
+	}
+	if people := s.host.Present(host.DefaultSession); len(people) > 0 {
+		t.Errorf("the waiting tab counts as a person: %v", people)
+	}
+}
+
+// TestTabOfAnotherPage: the prepared tab is used for the page that it has loaded, and for no
+// other.
+func TestTabOfAnotherPage(t *testing.T) {
+	b := browser(t)
+	args := serve(t, `<script>globalThis.ahpLook = async (id) => ({ phase: "live", outline: location.search + " " + id })</script>`)
+	at := args.URL
+	for _, session := range []string{"?a", "?a", "?b", "?a"} {
+		args.URL, args.InstanceID = at+session, "the \"one\""
+		shot, err := b.Shoot(t.Context(), args)
+		if want := session + ` the "one"`; err != nil || shot.Sight.Outline != want {
+			t.Errorf("%q, %v; want %q", shot.Sight.Outline, err, want)
+		}
+		b.AwaitRest()
 	}
 }
 

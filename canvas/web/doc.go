@@ -34,7 +34,7 @@
 //	cardframe.js its frame; cardorigin.js: on which origin; cardconn.js: http/1 and ws/1 on its channel; carddraw.js: what is around the frame
 //	cardtext.js the markup of a card, and its longer texts
 //	allowed.js  the origins that the operator lets canvases load from
-//	mount.js    the frame of a canvas, its ports and its limits
+//	mount.js    the frame of a canvas, its ports and its limits; warm.js: one that is loaded before its canvas, for pictures
 //	kept.js     the origins of canvases in this browser, and when they are cleared
 //	view.js     view/1: connects a canvas's page to its provider
 //	offer.js    the bar with a link that a canvas offers
@@ -279,7 +279,9 @@
 //
 // kind is "error", "console", "blocked" or "read". All of it is untrusted: the canvas can
 // change it, so page/look.js checks it. A browser that makes a picture opens the page with
-// look=INSTANCE in the fragment: it then shows this canvas alone, without dialogs.
+// look= in the fragment: it then shows the one canvas that ahpLook names, without dialogs,
+// in a frame that page/warm.js has loaded before. {"x-ahp": "warm"} tells that frame to
+// register its service worker, or to keep it running.
 //
 // # Pictures
 //

@@ -95,7 +95,6 @@ func pageFiles(a addresses, lists allow.Lists) map[string]*file {
 	index := files["/index.html"]
 	index.body = withModules(index.body)
 	files["/"] = index
-	files[waitPath] = &file{waiting(index.body), index.headers}
 	headers := a.headers(offlineFile)
 	headers["Content-Type"] = mediaTypes[".js"]
 	files[offlineWorker] = &file{offlineScript(a), headers}
@@ -110,7 +109,7 @@ func IsPageFile(path string) bool {
 		return false
 	}
 	_, err := fs.Stat(page, "page/"+name)
-	return name == "" || path == waitPath || path == offlineWorker || err == nil
+	return name == "" || path == offlineWorker || err == nil
 }
 
 func embedded(dir embed.FS, name string) string {

@@ -47,12 +47,3 @@ var preloads = sync.OnceValue(func() string {
 func withModules(index []byte) []byte {
 	return bytes.Replace(index, []byte(start), []byte(preloads()+start), 1)
 }
-
-// waitPath is the path of the page that waits for its link, for the browser that makes
-// pictures.
-const waitPath = "/wait.html"
-
-// waiting returns index.html with the script that waits in place of the one that starts.
-func waiting(index []byte) []byte {
-	return bytes.Replace(index, []byte(start), []byte(`<script type="module" src="wait.js"></script>`), 1)
-}

@@ -6,14 +6,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // TestModulesAreNamed: the page names each module that it imports, so that a browser loads
-// them at once; the page that waits for its link names the same and starts nothing.
+// them at once.
 func TestModulesAreNamed(t *testing.T) {
 	e := start(t, nil)
 	get := func(path string) string {
@@ -29,14 +28,14 @@ func TestModulesAreNamed(t *testing.T) {
 		}
 		return string(body)
 	}
-	index, waits := get("/"), get("/wait.html")
+	index := get("/")
 	var named []string
 	for _, m := range regexp.MustCompile(`<link rel="modulepreload" fetchpriority="low" href="([^"]*)">`).FindAllStringSubmatch(index, -1) {
 		named = append(named, m[1])
 	}
 	// Scripts of documents other than index.html, and those that are no modules.
 	want := []string{}
-	others := []string{"first.js", "wait.js", "single.js", "assemble.js", "singleshim.js", "direct.js"}
+	others := []string{"first.js", "single.js", "assemble.js", "singleshim.js", "direct.js"}
 	files, _ := filepath.Glob("page/*.js")
 	for _, f := range files {
 		if name := filepath.Base(f); !slices.Contains(others, name) {
@@ -46,8 +45,5 @@ func TestModulesAreNamed(t *testing.T) {
 	slices.Sort(named)
 	if diff := cmp.Diff(want, named); diff != "" {
 		t.Errorf("modules that index.html names (-files +named):\n%s", diff)
-	}
-	if got := strings.Replace(index, `src="app.js"`, `src="wait.js"`, 1); got != waits {
-		t.Errorf("the page that waits is\n%s", waits)
 	}
 }

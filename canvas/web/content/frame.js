@@ -43,7 +43,7 @@
    * Registers the worker and waits until it controls this page. Earlier documents of a
    * lasting origin can have registered it at another scope, where it would control later
    * ones, so only this registration may stay.
-   * @param {boolean} kept whether the origin is used again @param {boolean} alone whether no other tab uses it
+   * @param {boolean} kept whether the origin is used again @param {boolean} alone whether no other tab uses it @returns {Promise<true>}
    */
   async function registerWorker(kept, alone) {
     const sw = navigator.serviceWorker;
@@ -66,8 +66,16 @@
     if (!kept) registration = ours;
     await within("worker-late", TIMEOUT, started(ours));
     await within(kept ? "leftover" : "worker-late", kept ? CONTROL_TIMEOUT : TIMEOUT, controlledBy(sw, ours));
-    // Wait for the confirmation: the first request can overtake the message with the port.
-    await within("worker-late", TIMEOUT, new Promise((resolve) => { connected = () => resolve(undefined); connectWorker(); }));
+    return true;
+  }
+
+  /** @type {Promise<boolean> | undefined} Whether the worker was registered before there is a canvas */
+  let warmed;
+
+  /** Registers the worker of an origin that is used once before there is a canvas, or keeps it running. */
+  function warm() {
+    if (warmed) navigator.serviceWorker?.controller?.postMessage({ t: "stay" });
+    else warmed = registerWorker(false, false).catch(() => false); // mount tries again
   }
 
   /** Unregisters what earlier documents left. @param {ServiceWorkerContainer} sw @param {boolean} alone */
@@ -287,7 +295,11 @@
     try {
       direct = Boolean(order.direct);
       kept = order.kept === true;
-      if (!direct) await registerWorker(kept, order.alone === true);
+      if (!direct) {
+        await warmed || await registerWorker(kept, order.alone === true);
+        // Wait for the confirmation: the first request can overtake the message with the port.
+        await within("worker-late", TIMEOUT, new Promise((resolve) => { connected = () => resolve(undefined); connectWorker(); }));
+      }
       if (kept) await measure();
       showCanvas(order.path, order.scroll);
     } catch (err) {
@@ -300,6 +312,7 @@
 
   addEventListener("message", (event) => {
     const kind = event.data?.["x-ahp"];
+    if (kind === "warm" && event.source === parent && !app) return warm();
     if (kind === "mount" && event.source === parent && !app) {
       app = event.ports[0];
       app.onmessage = ({ data }) => {

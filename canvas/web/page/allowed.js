@@ -6,7 +6,7 @@
 const meta = /** @type {HTMLMetaElement | null} */ (document.querySelector("meta[name=allowed]"));
 /** @type {Map<string, string[]>} The origins by label */
 const LISTS = new Map(Object.entries(JSON.parse(meta?.content || "{}")));
-const NONE = "c"; // the label without a list
+export const NONE = "c"; // the label without a list
 
 /** The label of a canvas's content host. @param {any} state */
 export function labelOf(state) {

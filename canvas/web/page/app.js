@@ -44,6 +44,7 @@ const home = JSON.stringify([host, key, session]);
 
 /** @type {any} SessionState; undefined until the first snapshot */
 let state;
+/** The one instance that a page for pictures shows */ let looked = "";
 /** @type {Map<string, Card>} by channel */
 const cards = new Map();
 /** Canvases that were opened and not seen yet. @type {Set<string>} by instance id */ const fresh = new Set();
@@ -138,7 +139,7 @@ function setSession(next) {
   byId("session-status").textContent = [statusText(state?.status ?? 0), state?.activity].filter(Boolean).join(" · ");
   document.title = title;
   gallery.update(state?.canvases ?? []);
-  setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === LOOKING), news);
+  setOpen((state?.openCanvases ?? []).filter((/** @type {any} */ ref) => !LOOKING || ref.instanceId === looked), news);
   problems.ofSession();
 }
 
@@ -279,7 +280,7 @@ skipLink(byId("skip"), byId("canvases"));
 followAddress(show);
 drawIcons(document);
 byId("insecure").hidden = isSecureContext; // false on plain http, except on this machine
-if (LOOKING) startLook(() => [...cards.values()][0], () => byId("empty").innerText);
+if (LOOKING) startLook(contentOrigin, (id) => { looked = id; if (state) setSession(state); }, () => [...cards.values()][0], () => byId("empty").innerText);
 startTheme(byId("theme"), () => { cards.forEach((card) => card.setTheme()); switcher.drawPictures(); pictures.themed(cards).then(() => switcher.drawPictures()); });
 onChanged(() => cards.forEach((card) => card.frame.keptChanged()));
 if (!host && !LOOKING) watchHealth(); // a relay does not know its hosts' stores: see startPeople

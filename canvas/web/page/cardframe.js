@@ -12,6 +12,7 @@ import { judge } from "./policy.js";
 import { printCard } from "./print.js";
 import { hasNoWorkers, isSingle } from "./singlemode.js";
 import { SocketPorts } from "./socketports.js";
+import { takeWarm } from "./warm.js";
 
 export class CardFrame {
   /** @type {{ title: string, text: string, retry?: boolean } | undefined} Why the canvas is not shown */ failure;
@@ -258,7 +259,7 @@ export class CardFrame {
   #mountAt(verdict, { direct, lasting, alone }) {
     const { state, title, around, view } = this.#card;
     this.#direct = direct !== "";
-    const origin = isSingle() && !direct ? "" : around.contentOrigin;
+    const origin = isSingle() && !direct ? "" : around.contentOrigin, label = labelOf(state);
     this.missing = origin ? undefined : [];
     const bridge = this.#bridge = new Bridge(this.conn.http, { http: () => this.conn.hasHTTP, read: (path) => this.read(path) });
     const sockets = this.#sockets = new SocketPorts(this.conn.sockets);
@@ -275,9 +276,9 @@ export class CardFrame {
       leftover: () => { this.origin.avoid(); this.reload(); },
       stored: async (bytes) => { if (await this.origin.isFull(bytes)) this.clearStored("full"); },
       phase: (phase, word) => this.#phase(phase, word ?? "", direct),
-    }, labelOf(state), lasting || direct);
+    }, label, lasting || direct, origin && !lasting && !direct ? takeWarm(label) : undefined);
     this.#post = (payload) => this.#mount?.post(payload);
-    this.#stage.prepend(this.#mount.element);
+    this.#mount.place(this.#stage);
     if (this.#focusFrom && this.#focusFrom === document.activeElement) {
       focusMoves(this.#mount.element);
       this.#mount.element.focus();

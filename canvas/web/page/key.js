@@ -25,8 +25,8 @@ const OPENED = "opened";
 const PERSON = "person ";
 export const DEFAULT_SESSION = "ahp-session:/default";
 
-/** The one instance that this page shows, for a picture of it; "" shows all. */
-export const LOOKING = new URLSearchParams(location.hash.slice(1)).get("look") ?? "";
+/** Whether the browser that makes pictures has this page, which then shows the one instance that this browser names. */
+export const LOOKING = new URLSearchParams(location.hash.slice(1)).has("look");
 
 /**
  * Reads the link of the page. host is the host's name at a relay, and "" if the host

@@ -1,6 +1,9 @@
 // @ts-check
 // What this page answers an agent that looks at a canvas (canvas/PROTOCOL.md section 7.2).
 
+import { applyTheme } from "./theme.js";
+import { warmUp } from "./warm.js";
+
 const MAX_PROBLEMS = 50;
 const MAX_OUTLINE = 8 * 1024; // characters
 const KINDS = ["error", "console", "blocked", "read"];
@@ -26,14 +29,22 @@ export function cleaned(seen) {
   };
 }
 
-/** Lets the browser that makes a picture wait for the one canvas. @param {() => import("./card.js").Card | undefined} find @param {() => string} problem what the page shows in its place */
-export function startLook(find, problem) {
+/**
+ * Lets the browser that makes pictures show one canvas, which it names once: it keeps such a
+ * page, connected and with a frame, for its next look.
+ * @param {string} pattern of content origins @param {(instanceId: string) => void} show
+ * @param {() => import("./card.js").Card | undefined} find @param {() => string} problem what the page shows in its place
+ */
+export function startLook(pattern, show, find, problem) {
   const READY = 6_000; // ms for the canvas to load; a canvas that takes longer is not waited for
   document.body.dataset.look = "true";
   /** @param {number} ms */
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-  /** @type {any} */ (globalThis).ahpLook = async (/** @type {number} */ wait) => {
+  warmUp(pattern);
+  /** @type {any} */ (globalThis).ahpLook = async (/** @type {string} */ instanceId, /** @type {number} */ wait) => {
     const began = performance.now();
+    applyTheme(); // it can be another than that with which the page was loaded
+    show(instanceId);
     let card = find();
     while ((!card || card.phase === "starting") && performance.now() - began < READY) {
       await sleep(10);

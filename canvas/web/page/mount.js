@@ -54,7 +54,7 @@ export class Mount {
   #unanswered = 0;
   /** A crashed or hanging frame raises no event, so it is pinged. */
   #pinger = setInterval(() => this.#ping(), PING_INTERVAL);
-  #owner; #origin; #order;
+  #owner; #origin; #order; #warm;
 
   /**
    * @param {string} pattern of content origins, "http://*.localhost:8080"; "" for single-document mode
@@ -62,17 +62,27 @@ export class Mount {
    * @param {Owner} owner
    * @param {string} label of the canvas's content host, which has the origins that it may load from
    * @param {string} [lasting] the frame's address on an origin that this browser keeps for the canvas; "" for one that is used once
+   * @param {import("./warm.js").Warm} [warm] a frame that is loaded already
    */
-  constructor(pattern, order, owner, label, lasting = "") {
-    const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-    this.#origin = lasting ? new URL(lasting).origin : pattern.replace("*", `${label}-${id}`) || "*"; // an opaque origin cannot be a postMessage target
+  constructor(pattern, order, owner, label, lasting = "", warm) {
+    this.#warm = warm !== undefined;
+    this.#origin = lasting ? new URL(lasting).origin : warm?.origin ?? (originOnce(pattern, label) || "*"); // an opaque origin cannot be a postMessage target
     this.#order = { ...order, kept: lasting !== "" };
     this.#owner = owner;
-    this.element = pattern ? frame(lasting || `${this.#origin}/.ahp/frame.html`, order.title, order.permissions) : singleFrame(order.title);
+    this.element = warm?.element ?? (pattern ? frame(lasting || addressOn(this.#origin), order.title, order.permissions) : singleFrame(order.title));
     if (lasting) this.element.credentialless = false; // its storage lasts
     this.element.addEventListener("load", () => this.#connectFrame());
     this.#phase("starting");
     this.#timer = setTimeout(() => this.#phase("failed", "The frame of this canvas did not start."), LOAD_TIMEOUT);
+  }
+
+  /** Puts the frame into the page, as the first child of an element. @param {HTMLElement} stage */
+  place(stage) {
+    if (!this.#warm) return stage.prepend(this.element);
+    /** @type {any} */ (stage).moveBefore(this.element, stage.firstChild);
+    this.element.title = this.#order.title;
+    this.element.hidden = false;
+    this.#connectFrame();
   }
 
   /** @param {any} theme */
@@ -93,7 +103,7 @@ export class Mount {
 
   /** Asks what the canvas's document shows. @returns {Promise<any>} untrusted; undefined if the frame does not answer */
   look() {
-    const masked = LOOKING !== "";
+    const masked = LOOKING;
     return this.#ask("look", masked ? MASK_TIMEOUT : LOOK_TIMEOUT, { masked, height: this.element.clientHeight });
   }
 
@@ -245,8 +255,14 @@ function singleFrame(title) {
   return f;
 }
 
+/** A content origin that no other frame has. @param {string} pattern of content origins, or "" @param {string} label of the canvas's content host */
+export const originOnce = (pattern, label) => pattern.replace("*", `${label}-${Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("")}`);
+
+/** The address of the outer frame. @param {string} origin a content origin */
+export const addressOn = (origin) => `${origin}/.ahp/frame.html`;
+
 /** @param {string} src @param {string} title @param {string[]} [permissions] */
-function frame(src, title, permissions = []) {
+export function frame(src, title, permissions = []) {
   const rights = frameRights(LOOKING ? [] : permissions);
   const f = /** @type {HTMLIFrameElement & { credentialless: boolean }} */ (document.createElement("iframe"));
   f.setAttribute("sandbox", SANDBOX + rights.sandbox);

@@ -31,9 +31,12 @@ export function currentTheme() {
   };
 }
 
+/** Applies the theme now: a browser reports that the system's changed with its next frame. */
+export let applyTheme = () => {};
+
 /** Sets up the button, and calls changed after each change of the theme. @param {HTMLButtonElement} button @param {() => void} changed */
 export function startTheme(button, changed) {
-  const apply = () => {
+  const apply = applyTheme = () => {
     root.dataset.colorMode = chosen === "system" ? (systemDark.matches ? "dark" : "light") : chosen;
     setText(/** @type {HTMLElement} */ (button.querySelector("span")), `Theme: ${chosen}`);
     button.title = `Theme: ${chosen}`;
