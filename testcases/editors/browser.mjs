@@ -11,6 +11,7 @@ const browser = spawn(chromium, [
   "--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank",
 ], { stdio: ["ignore", "ignore", "pipe"] });
 process.on("exit", () => browser.kill("SIGKILL"));
+process.on("SIGTERM", () => process.exit(1));
 const endpoint = await new Promise((resolve, reject) => {
   browser.on("exit", () => reject(new Error("the browser ended")));
   createInterface({ input: browser.stderr }).on("line", (line) => {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -81,7 +82,7 @@ func steps(t *testing.T, c boardCanvas, address, script, picture, first string) 
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	defer func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() }() // it ends its browser
 	lines := bufio.NewScanner(out)
 	expect := func(want string) {
 		t.Helper()
