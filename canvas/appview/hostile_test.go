@@ -109,6 +109,28 @@ func seenBye(t *testing.T, p *webtest.Page) bool {
 	return webtest.Eval[bool](t, p, `chat.log.calls.some((c) => c.args.bye)`)
 }
 
+// TestFlood: a canvas that sends without end is stopped and its card says so; the person can
+// have it again.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	c := newChats(t)
+	page := `<!doctype html><title>Flood</title><p>Flood</p><script>
+setInterval(() => { for (let n = 0; n < 500; n++) parent.postMessage({ type: "canvas/message", payload: { n } }, "*"); }, 10);
+</script>`
+	if _, err := c.host.Canvases().Register(canvas.Extension{ID: "web"}, web{canvas.Opened{Instance: attacker{page: page}, URL: canvas.ContentURL("w", "/")}}, web{}.Declarations()...); err != nil {
+		t.Fatal(err)
+	}
+	p := c.chat(t, webtest.Start(t), nil)
+	open(t, p, object{"canvasId": "web", "instanceId": "w"})
+	shell := shellOf(t, p)
+	stopped := inShell(`document.getElementById("words").textContent.startsWith("This canvas was stopped.") && !document.getElementById("card").hidden && !document.querySelector("iframe")`)
+	shell.Wait(t, stopped)
+	save(t, "chat-flood", p)
+	webtest.Eval[any](t, shell, inShell(`document.getElementById("again").click()`))
+	shell.Wait(t, inShell(`document.querySelector("iframe")`))
+	shell.Wait(t, stopped)
+}
+
 // TestSecrets: no log of a host has a ticket or a link.
 func TestSecrets(t *testing.T) {
 	t.Parallel()

@@ -81,3 +81,18 @@ func TestInABrowser(t *testing.T) {
 		}
 	}
 }
+
+// TestFlood: a page of its own that sends messages without end is replaced by a text.
+func TestFlood(t *testing.T) {
+	webtest.InShort(t)
+	s := newStage(t, app())
+	tab := webtest.Start(t).Open(t, s.open("board"))
+	tab.Wait(t, `document.body.innerText.includes("To do")`)
+	webtest.Eval[any](t, tab, `import("/.ahp/canvas.js").then(({ send }) => { setInterval(() => { for (let n = 0; n < 500; n++) send({ n }).catch(() => {}); }, 10); })`)
+	for range 20 { // a wait ends with the page that it began in
+		if tab.WaitAtMost(webtest.Timeout/20, `document.body?.innerText.startsWith("This canvas was stopped.")`) {
+			return
+		}
+	}
+	t.Errorf("the page shows %q", webtest.Eval[string](t, tab, `document.body.innerText`))
+}

@@ -51,7 +51,7 @@
 
   /** Called by canvas.js with its port. @param {MessagePort} port */
   /** @type {any} */ (globalThis).ahpOutside = async (/** @type {MessagePort} */ port) => {
-    const { View } = await import("/.ahp/view.js");
+    const { NO_LINKS, View } = await import("/.ahp/view.js");
     const view = new View((/** @type {any} */ action) => {
       const seq = ++lastSeq;
       sending = sending.then(async () => {
@@ -59,7 +59,7 @@
         view.echoed(seq, answer?.ok ? undefined : (await answer?.text()) ?? "the connection was lost");
       });
       return seq;
-    }, () => location.reload());
+    }, () => location.reload(), { ...NO_LINKS, flooded: () => location.replace("/.ahp/stopped") });
     view.update({ theme: theme() });
     dark.addEventListener("change", () => view.update({ theme: theme() }));
     view.connect(port);

@@ -38,11 +38,16 @@ func (v *Views) Serve(w http.ResponseWriter, r *http.Request, name string) bool 
 		v.serveEvents(w, r)
 	case name == "message" && r.Method == http.MethodPost:
 		v.serveMessage(w, r)
+	case name == "stopped" && r.Method == http.MethodGet:
+		Fail(w, r, http.StatusTooManyRequests, textFlooded)
 	default:
 		return false
 	}
 	return true
 }
+
+// textFlooded stands in place of a page that View of view.js has disconnected.
+const textFlooded = "This canvas was stopped. It kept sending hundreds of messages a second. Open it again to reload it."
 
 // serveEvents is an event stream with the provider's messages for one page. The page is
 // a View as long as it reads the stream.

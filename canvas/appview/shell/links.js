@@ -11,6 +11,7 @@ export class ChatLinks {
   /** The link in the bar. @type {{ url: string, armed: number, done: (outcome: "opened" | "dismissed") => void } | undefined} */ #offered;
   #capabilities; #resized;
   allowed = false; // the canvas's provider allows links
+  /** Runs when the canvas was disconnected because it sends far too many messages. */ flooded = () => {};
 
   /** @param {() => any} capabilities of the chat @param {() => void} resized runs when the bar appears or disappears */
   constructor(capabilities, resized) {

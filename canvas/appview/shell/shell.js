@@ -125,11 +125,17 @@ const owner = {
     attach();
   },
   idle() {
-    paused = true;
-    leave();
-    card("Paused.");
+    pause("Paused.");
   },
 };
+links.flooded = () => pause("This canvas was stopped. It kept sending hundreds of messages a second.");
+
+/** Ends the View until the person presses Continue. @param {string} words */
+function pause(words) {
+  paused = true;
+  leave();
+  card(words);
+}
 
 /** Handles messages to the canvas that may be lost. */
 function missed() {

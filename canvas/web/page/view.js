@@ -39,7 +39,7 @@ const documentPort = (post) => ({
 });
 
 /** The Links of a renderer that has no place for them. @type {Links} */
-const NO_LINKS = { offer: () => Promise.reject(new Error("links cannot be opened here")), withdraw() {} };
+export const NO_LINKS = { offer: () => Promise.reject(new Error("links cannot be opened here")), withdraw() {} };
 
 export class View {
   #dispatch; #reload; #links;
