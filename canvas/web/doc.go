@@ -21,10 +21,12 @@
 //
 // # The page
 //
-// The page consists of ES modules without a build step, type-checked by JSDoc (npm run
-// check):
+// The page consists of ES modules, type-checked by JSDoc (npm run check). go generate joins
+// them to built/page.js, which is what browsers load: one by one, they take twice as long to
+// connect.
 //
-//	first.js    the theme of the first paint, and the message if the modules do not run
+//	paint.js    the theme of the first paint
+//	first.js    the message if the modules do not run
 //	app.js      mirrors one session and keeps its canvases mounted
 //	ahp.js      the AHP client: connects and reconnects; handshake.js, bookmark.js: the first
 //	            request, and what was applied since; calls.js, safe.js: requests, and which are repeated

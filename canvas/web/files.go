@@ -86,15 +86,17 @@ func pageFiles(a addresses, lists allow.Lists) map[string]*file {
 		case "single.html":
 			return []byte(strings.Replace(string(body), "{script}", singleScript(), 1)), a.headers(singleFile)
 		}
-		meta := strings.NewReplacer("{content}", html.EscapeString(a.content), "{app}", html.EscapeString(strings.Join(a.app, " ")), "{allowed}", html.EscapeString(string(lists.JSON())))
+		meta := strings.NewReplacer("{content}", html.EscapeString(a.content), "{app}", html.EscapeString(strings.Join(a.app, " ")),
+			"{allowed}", html.EscapeString(string(lists.JSON())))
 		if path.Ext(name) == ".html" {
 			body = []byte(meta.Replace(string(body)))
 		}
 		return body, a.headers(k)
 	})
-	index := files["/index.html"]
-	index.body = withModules(index.body)
-	files["/"] = index
+	start := files["/index.html"]
+	start.body = []byte(index().elements.Replace(string(start.body)))
+	files["/"] = start
+	files[builtScript] = &file{built, files["/app.js"].headers}
 	headers := a.headers(offlineFile)
 	headers["Content-Type"] = mediaTypes[".js"]
 	files[offlineWorker] = &file{offlineScript(a), headers}
@@ -109,7 +111,7 @@ func IsPageFile(path string) bool {
 		return false
 	}
 	_, err := fs.Stat(page, "page/"+name)
-	return name == "" || path == offlineWorker || err == nil
+	return name == "" || path == offlineWorker || path == builtScript || err == nil
 }
 
 func embedded(dir embed.FS, name string) string {

@@ -17,7 +17,7 @@ func TestPaintedBeforeModules(t *testing.T) {
 	release := sync.OnceFunc(func() { close(released) })
 	e := start(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/app.js" && slow.Load() {
+			if r.URL.Path == "/page.js" && slow.Load() {
 				<-released
 			}
 			next.ServeHTTP(w, r)

@@ -61,9 +61,9 @@ const widened = "(response-origin {quoted})"
 // and {sockets} are replaced by a handler's addresses, {sources}, {connections} and
 // {quoted} by the origins that the operator allows a canvas.
 var policies = map[kind]map[string]string{
-	appFile: {
+	appFile: { // {scripts} and {styles} are the hashes of what is inline in index.html
 		"Content-Security-Policy": csp(
-			"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:",
+			"default-src 'none'", "script-src 'self' {scripts}", "style-src 'self' {styles}", "img-src 'self' data:",
 			"connect-src 'self' {sockets}", "frame-src 'self' {content}", "frame-ancestors 'none'",
 			"base-uri 'none'", "form-action 'none'", "object-src 'none'", "manifest-src 'self'"),
 	},
@@ -126,7 +126,7 @@ type addresses struct {
 
 // headers returns the headers of a kind of response.
 func (a addresses) headers(k kind) map[string]string {
-	fill := strings.NewReplacer("{app}", strings.Join(a.app, " "), "{content}", a.content, "{sockets}", a.sockets,
+	fill := strings.NewReplacer("{app}", strings.Join(a.app, " "), "{content}", a.content, "{sockets}", a.sockets, "{scripts}", index().scripts, "{styles}", index().styles,
 		"{sources}", a.allowed.Sources(), "{connections}", a.allowed.Connections(), "{quoted}", a.allowed.Quoted())
 	row := maps.Clone(common)
 	for name, value := range policies[k] {

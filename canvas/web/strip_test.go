@@ -120,8 +120,12 @@ func (r *recorder) Header() http.Header         { return r.header }
 func (r *recorder) WriteHeader(status int)      { r.status = status }
 func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
 
-// rewritten replaces a text in one file on its way to the browser.
+// rewritten replaces a text in one file on its way to the browser, for which the page loads
+// its modules one by one.
 func rewritten(next http.Handler, path, old, text string) http.Handler {
+	next = edited(next, "/", func(index []byte) []byte {
+		return bytes.Replace(index, []byte(`src="page.js"`), []byte(`src="app.js"`), 1)
+	})
 	return edited(next, path, func(body []byte) []byte { return bytes.Replace(body, []byte(old), []byte(text), 1) })
 }
 

@@ -1,14 +1,8 @@
 // @ts-check
-// Sets the chosen theme before the first paint, which does not wait for the page's modules,
-// and shows a message if they do not run because the browser is too old or lacks a feature.
-// So this is a classic script in old syntax. It stands before the style sheets, for which
-// a script behind them would wait.
+// Shows a message if the page's modules do not run because the browser is too old or lacks a
+// feature. So this is a classic script in old syntax, which runs before them.
 "use strict";
 (function () {
-  try {
-    var theme = localStorage.getItem("theme"); // of theme.js
-    if (theme === "light" || theme === "dark") document.documentElement.setAttribute("data-color-mode", theme);
-  } catch (e) {} // storage is not allowed
   /** @type {string | undefined} */ var why;
   addEventListener("error", function (event) { why = why || event.message; });
   addEventListener("load", function () { // after the modules

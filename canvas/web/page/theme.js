@@ -5,7 +5,7 @@ import { LOOKING } from "./key.js";
 import { setText } from "./ui.js";
 
 const CHOICES = ["system", "light", "dark"];
-const KEY = "theme"; // first.js reads it too
+const KEY = "theme"; // paint.js reads it too
 const TOKENS = [
   "--background-color-default", "--text-color-default", "--text-color-muted", "--border-color-default",
   "--color-focus-outline", "--font-sans", "--font-mono",
