@@ -42,6 +42,9 @@ func without(strips ...strip) func(http.Handler) http.Handler {
 				if s == "sandbox" {
 					body = bytes.Replace(body, []byte(sandbox), []byte(sandbox+" allow-popups allow-top-navigation allow-downloads"), 1)
 				}
+				if r.URL.Path == "/" && s == "headers" {
+					body = oneByOne(body)
+				}
 				if r.URL.Path == "/headers.js" && s == "headers" {
 					body = bytes.ReplaceAll(body, []byte("if (DROPPED.test(name)"), []byte("if (false"))
 					body = bytes.ReplaceAll(body, []byte("d && !DROPPED_DIRECTIVES"), []byte("d && !/^$/"))
@@ -127,6 +130,11 @@ func rewritten(next http.Handler, path, old, text string) http.Handler {
 		return bytes.Replace(index, []byte(`src="page.js"`), []byte(`src="app.js"`), 1)
 	})
 	return edited(next, path, func(body []byte) []byte { return bytes.Replace(body, []byte(old), []byte(text), 1) })
+}
+
+// oneByOne returns index.html that loads the page's modules one by one.
+func oneByOne(index []byte) []byte {
+	return bytes.Replace(index, []byte(`src="page.js"`), []byte(`src="app.js"`), 1)
 }
 
 // edited changes a file of the page.
