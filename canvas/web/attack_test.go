@@ -154,12 +154,9 @@ func reachNothing(t *testing.T, as attackKind) {
 func TestAttacksAreReal(t *testing.T) {
 	t.Parallel()
 	b := webtest.Start(t, "disable-popup-blocking")
-	groups := map[string][]attack{}
+	var rows []attack
 	for _, a := range attacks {
-		if a.holds != "" {
-			continue
-		}
-		if quiet[b.Kind][a.name] != "" {
+		if a.holds != "" || quiet[b.Kind][a.name] != "" {
 			continue
 		}
 		if a.falls == nil {
@@ -168,12 +165,40 @@ func TestAttacksAreReal(t *testing.T) {
 		if b.Kind != webtest.Chromium {
 			a.falls = everything(a.falls)
 		}
+		rows = append(rows, a)
+	}
+	areReal(t, b, asFiles, rows)
+}
+
+// TestNearAttacksAreReal is TestAttacksAreReal for the attacks of an app that the page reaches
+// on the host's listener, without everything that the host adds to its responses. Left out are
+// what its filter of the app's headers stops (canvas/gateway tests that), and XSLT: no service
+// worker loads it there, and Chromium itself refuses a style sheet of another origin.
+func TestNearAttacksAreReal(t *testing.T) {
+	t.Parallel()
+	b := webtest.Start(t, "disable-popup-blocking")
+	var rows []attack
+	for i, a := range attacks {
+		stopped := a.holds != "" || slices.Contains(a.falls, "headers") || strings.HasPrefix(a.name, "xslt ")
+		if !stopped && (long || i%4 == 1) { // those of TestAttacksReachNothing
+			a.falls = everything(a.falls)
+			rows = append(rows, a)
+		}
+	}
+	areReal(t, b, asNear, rows)
+}
+
+// areReal expects attacks to reach their canaries without what stops them.
+func areReal(t *testing.T, b *webtest.Browser, as attackKind, rows []attack) {
+	t.Helper()
+	groups := map[string][]attack{}
+	for _, a := range rows {
 		key := fmt.Sprint(a.falls)
 		groups[key] = append(groups[key], a)
 	}
 	for key, rows := range groups {
 		t.Run(key, func(t *testing.T) {
-			assault(t, b, asFiles, rows, rows[0].falls, func(_ *webtest.Page, part []attack, canaries []*canary) {
+			assault(t, b, as, rows, rows[0].falls, func(_ *webtest.Page, part []attack, canaries []*canary) {
 				for i, a := range part {
 					if !sung(canaries[i], webtest.Timeout/2) {
 						t.Errorf("%s: reaches nothing without %v either", a.name, a.falls)
