@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -91,8 +92,8 @@ func TestKeyboardMoves(t *testing.T) {
 	pressed(t, p, "One")
 	p.Wait(t, focused+` === "One iframe"`)
 	for range 30 {
-		p.Keys(t, kb.Tab)
-		if webtest.Eval[string](t, p, focused) == "Two iframe" {
+		p.Keys(t, kb.Tab) // the focus moves later, from process to process
+		if p.WaitAtMost(300*time.Millisecond, focused+` === "Two iframe"`) {
 			break
 		}
 	}
