@@ -312,6 +312,7 @@
 
   addEventListener("message", (event) => {
     const kind = event.data?.["x-ahp"];
+    if (kind === "here" && event.source === parent) return event.ports[0]?.postMessage("here"); // the address works
     if (kind === "warm" && event.source === parent && !app) return warm();
     if (kind === "mount" && event.source === parent && !app) {
       app = event.ports[0];
@@ -321,7 +322,6 @@
         if (data.t === "message") return postToDocument(data.payload);
         if (data.t === "look") return look(data);
         if (data.t === "sketch") return sketch(data);
-        if (data.t === "renew") return void fetch(data.path, { cache: "no-store" }).catch(() => {}); // its answer sets the cookie
         if (data.t === "focus") return refocus();
         if (data.t === "leaving") return leaving(data);
         if (data.t !== "theme") return;

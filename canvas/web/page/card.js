@@ -6,7 +6,7 @@ import { allowedText } from "./allowed.js";
 import { oneLine } from "./attention.js";
 import { drawCard } from "./carddraw.js";
 import { CardFrame } from "./cardframe.js";
-import { CARD, STORED, messageText, singleText } from "./cardtext.js";
+import { CARD, CUT, STORED, messageText, singleText } from "./cardtext.js";
 import { drawIcons } from "./icons.js";
 import { LOOKING } from "./key.js";
 import { Consent } from "./consent.js";
@@ -273,7 +273,7 @@ export class Card {
     drawCard(this.element, {
       title: this.title, status: state?.status ?? "", stale, secret: this.private, closing: this.closing, cutOff,
       inert: stale || cutOff || failure !== undefined || refusal !== undefined,
-      note: [missing ? singleText(missing, this.around.contentOrigin) : "", allowedText(state, missing !== undefined), STORED[frame.origin.stored] ?? "", this.consent.text].filter(Boolean).join(" "),
+      note: [missing ? singleText(missing, this.around.contentOrigin) : "", allowedText(state, missing !== undefined), STORED[frame.origin.stored] ?? "", frame.cut ? CUT : "", this.consent.text].filter(Boolean).join(" "),
       message: messageText({ stale, closing: closingOf(state) !== undefined, state, refusal, failure, starting, cutOff, seen }),
       retry: refusal === undefined ? "Reload" : "Try again",
     });

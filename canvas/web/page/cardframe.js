@@ -19,6 +19,7 @@ export class CardFrame {
   /** @type {string[] | undefined} What single-document mode could not load; undefined in the normal mode */ missing;
   /** @type {string | undefined} The url in the frame */ url;
   starting = false;
+  cut = false; // the canvas is on the host's listener, which the page no longer reaches, and may have unsaved input
   #card; #stage;
   /** @type {Mount | undefined} */ #mount;
   /** @type {Bridge | undefined} */ #bridge;
@@ -204,18 +205,21 @@ export class CardFrame {
     this.#sockets?.close();
     this.origin.leave();
     this.#mount = this.#bridge = this.#sockets = this.missing = undefined;
-    this.#direct = this.#shownOnce = this.#current = this.#used = this.starting = false;
+    this.#direct = this.#shownOnce = this.#current = this.#used = this.starting = this.cut = false;
     this.element?.remove();
   }
 
-  /** The provider is reachable again, with the same url: its address on the host's listener is a new one. */
+  /** The provider is reachable again, with the same url: its address on the host's listener is a new one, and the page may reach it no longer, or again. */
   async #returned() {
     const mount = this.#mount;
-    if (mount && this.#direct) {
-      const url = await this.origin.direct();
+    if (mount && this.conn.hasHTTP) {
+      const direct = await this.origin.reached();
+      if (mount !== this.#mount || !this.conn.reachable) return;
+      const other = direct !== this.#direct, free = !other || this.failure !== undefined || await this.mayUnmount();
       if (mount !== this.#mount) return;
-      if (!url) return this.reload();
-      mount.renew(url);
+      if (other && free) return this.reload();
+      this.cut = other && this.#direct;
+      this.#card.render();
     }
     // A page that failed to load meanwhile: its error page would stay otherwise.
     if (this.#bridge?.missed || (this.failure?.retry && !this.#shownOnce)) this.reloadPage();

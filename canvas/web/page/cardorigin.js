@@ -73,9 +73,9 @@ export class CardOrigin {
     this.#asked = undefined;
   }
 
-  /** Asks for the present address on the host's listener. @returns {Promise<string>} "" if the canvas cannot be framed there any more */
-  async direct() {
-    return this.#gateway.ask(this.#canvas);
+  /** Whether the canvas can be shown on the host's listener now. A frame that is there works on. @returns {Promise<boolean>} */
+  reached() {
+    return this.#gateway.reached(this.#canvas);
   }
 
   /** Notes whether a frame on the host's listener showed its canvas. @param {boolean} shown */

@@ -40,6 +40,9 @@ export const STORED = {
   leftover: "What this canvas stored in this browser is not available this time, because something that it left behind was in the way. Clear it in the menu if this stays.",
 };
 
+/** What the card says of a canvas that lost its app and was not mounted again (cardframe.js). */
+export const CUT = "This canvas does not reach its app any more. It was not loaded again, because you may have typed something in it. Copy what you need, then reload this page.";
+
 /** Shown over the frame; veil: the frame stays visible. @typedef {{ title: string, text: string, retry?: boolean, veil?: boolean }} Message */
 
 /**

@@ -135,12 +135,6 @@ export class Mount {
     this.#port?.postMessage({ t: "message", payload });
   }
 
-  /** Gives a frame of the host's listener a new cookie, after its canvas was opened again. @param {string} direct its new address */
-  renew(direct) {
-    const { origin, pathname, search } = new URL(direct);
-    if (origin === this.#origin) this.#port?.postMessage({ t: "renew", path: pathname + search });
-  }
-
   remove() {
     clearTimeout(this.#timer);
     clearInterval(this.#pinger);
