@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ahp-canvas/ahp-canvas/canvas/web/webtest"
+	"github.com/ahp-canvas/ahp-canvas/channels"
 )
 
 // gate is a front that can close the way to the host's listener for frames there.
@@ -47,7 +48,7 @@ func startGated(t *testing.T) (*gate, *env, *webtest.Page) {
 	g := new(gate)
 	a := newApp(t)
 	a.page("/app", `<title>Form</title><input id=text>`)
-	e := startWith(t, setup{name: "localhost", direct: true, wrap: g.wrap}, site{id: "near", title: "Near", app: a, path: "app"})
+	e := startWith(t, setup{name: "localhost", direct: true, wrap: g.wrap, store: channels.NewMemory()}, site{id: "near", title: "Near", app: a, path: "app"})
 	p := webtest.Start(t).Open(t, e.link)
 	webtest.Eval[any](t, p, `globalThis.stayed = true`)
 	return g, e, p
@@ -124,4 +125,29 @@ func TestKeepsInput(t *testing.T) {
 	webtest.Eval[any](t, frame, document+`.getElementById("text").value = ""`)
 	g.reconnect(t, e, p, false)
 	shownBy(t, p, near).Wait(t, answered)
+}
+
+// TestChangesOverAtRestart: a canvas stays on the host's listener when the host starts again, whose
+// address of it has another secret, and goes on through the channel if that is not reached.
+func TestChangesOverAtRestart(t *testing.T) {
+	g, e, p := startGated(t)
+	frame := shownBy(t, p, near)
+	typed(t, p, frame)
+	restart := func(closed bool) {
+		t.Helper()
+		e.gone()
+		if err := e.host.Close(); err != nil {
+			t.Fatal(err)
+		}
+		e.startHost(t)
+		g.closed.Store(closed)
+		e.back(t)
+	}
+	restart(false)
+	frame.Wait(t, `document.querySelector("iframe").contentWindow.fetch("/echo").then((r) => { globalThis.again = r.ok; }) && globalThis.again`)
+	frame.Wait(t, document+`.getElementById("text").value === "draft"`)
+
+	webtest.Eval[any](t, frame, document+`.getElementById("text").value = ""`)
+	restart(true)
+	shownBy(t, p, far).Wait(t, answered)
 }

@@ -60,6 +60,7 @@ type env struct {
 	host   *host.Host
 	server server.Options
 	direct bool
+	store  channels.Store
 	reg    canvas.Registration
 	allow  []string
 
@@ -87,8 +88,9 @@ type setup struct {
 	wrap   func(http.Handler) http.Handler // may be nil
 	prefix string                          // the path under which wrap has the page
 	server server.Options
-	direct bool     // web apps are shown on the host's listener, where the page reaches them
-	allow  []string // origins that sites with allow may load from
+	direct bool           // web apps are shown on the host's listener, where the page reaches them
+	allow  []string       // origins that sites with allow may load from
+	store  channels.Store // of the host, for one that is started again; may be nil
 }
 
 // startWith is start with any setup.
@@ -100,7 +102,7 @@ func startWith(t testing.TB, with setup, sites ...site) *env {
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	e := &env{
-		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, direct: with.direct, allow: with.allow, addr: ln.Addr().String(), arrived: make(chan message, 4096),
+		origin: "http://" + net.JoinHostPort(with.name, port), prefix: with.prefix, server: with.server, direct: with.direct, allow: with.allow, store: with.store, addr: ln.Addr().String(), arrived: make(chan message, 4096),
 		sites: map[string]site{}, handles: map[string]*canvas.Handle{}, channels: map[string]string{},
 	}
 	e.startHost(t)
@@ -121,7 +123,7 @@ func (e *env) startHost(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, ListenerFrames: e.direct, AllowOrigins: map[string][]string{"allowed": e.allow}})
+	e.host, err = host.New(host.Options{Origins: []string{e.origin + e.prefix}, ViewToken: viewToken, Server: e.server, ListenerFrames: e.direct, Store: e.store, AllowOrigins: map[string][]string{"allowed": e.allow}})
 	if err != nil {
 		t.Fatal(err)
 	}
