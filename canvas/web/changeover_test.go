@@ -50,7 +50,7 @@ func startGated(t *testing.T) (*gate, *env, *webtest.Page) {
 	a.page("/app", `<title>Form</title><input id=text>`)
 	e := startWith(t, setup{name: "localhost", direct: true, wrap: g.wrap, store: channels.NewMemory()}, site{id: "near", title: "Near", app: a, path: "app"})
 	p := webtest.Start(t).Open(t, e.link)
-	webtest.Eval[any](t, p, `globalThis.stayed = true`)
+	webtest.Eval[any](t, p, `document.body.dataset.stayed = "true"`)
 	return g, e, p
 }
 
@@ -61,7 +61,7 @@ func shownBy(t *testing.T, p *webtest.Page, where func(*url.URL) bool) *webtest.
 	if where(&url.URL{Host: "g-"}) {
 		prefix = "g-"
 	}
-	p.Wait(t, `globalThis.stayed && new URL(document.querySelector(".card iframe").src).host.startsWith("`+prefix+`") && document.querySelector(".card .words").hidden`)
+	p.Wait(t, `document.body.dataset.stayed && new URL(document.querySelector(".card iframe").src).host.startsWith("`+prefix+`") && document.querySelector(".card .words").hidden`)
 	frame := p.Frames(t, 1, where)[0]
 	frame.Wait(t, document+`.title === "Form"`)
 	return frame
@@ -71,7 +71,7 @@ func shownBy(t *testing.T, p *webtest.Page, where func(*url.URL) bool) *webtest.
 func far(u *url.URL) bool { return strings.HasPrefix(u.Host, "c-") }
 
 // answered is an expression: the app answers the canvas's document.
-const answered = `(globalThis.sent ??= document.querySelector("iframe").contentWindow.fetch("/echo").then((r) => { globalThis.ok = r.ok; }), globalThis.ok)`
+const answered = `(document.body.dataset.sent ??= String(document.querySelector("iframe").contentWindow.fetch("/echo").then((r) => { document.body.dataset.ok = r.ok; })), document.body.dataset.ok === "true")`
 
 // typed types into the canvas.
 func typed(t *testing.T, p, frame *webtest.Page) {
@@ -144,7 +144,7 @@ func TestChangesOverAtRestart(t *testing.T) {
 		e.back(t)
 	}
 	restart(false)
-	frame.Wait(t, `document.querySelector("iframe").contentWindow.fetch("/echo").then((r) => { globalThis.again = r.ok; }) && globalThis.again`)
+	frame.Wait(t, `document.querySelector("iframe").contentWindow.fetch("/echo").then((r) => { document.body.dataset.again = r.ok; }) && document.body.dataset.again === "true"`)
 	frame.Wait(t, document+`.getElementById("text").value === "draft"`)
 
 	webtest.Eval[any](t, frame, document+`.getElementById("text").value = ""`)
