@@ -36,6 +36,7 @@ var mediaTypes = map[string]string{
 type file struct {
 	body    []byte
 	headers map[string]string
+	packed  func() []byte // the body in gzip; nil for a file that is served as it is
 }
 
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
@@ -45,10 +46,28 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	setHeaders(w, f.headers)
-	w.Header().Set("Content-Length", strconv.Itoa(len(f.body)))
-	if r.Method == http.MethodGet {
-		_, _ = w.Write(f.body) // fails only if the client disconnected
+	body := f.body
+	if f.packed != nil {
+		w.Header().Set("Vary", "Accept-Encoding")
+		if takesGzip(r) {
+			body = f.packed()
+			w.Header().Set("Content-Encoding", "gzip")
+		}
 	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // fails only if the client disconnected
+	}
+}
+
+// takesGzip reports whether a client names gzip without a weight, as browsers do.
+func takesGzip(r *http.Request) bool {
+	for name := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return true
+		}
+	}
+	return false
 }
 
 // refuse answers with a text under the given policies: an error page without them
@@ -70,7 +89,7 @@ func load(dir embed.FS, name, root string, fill func(name string, body []byte) (
 	for _, e := range entries {
 		body, headers := fill(e.Name(), []byte(embedded(dir, name+"/"+e.Name())))
 		headers["Content-Type"] = mediaTypes[path.Ext(e.Name())]
-		files[root+e.Name()] = &file{body, headers}
+		files[root+e.Name()] = &file{body: body, headers: headers}
 	}
 	return files
 }
@@ -96,10 +115,10 @@ func pageFiles(a addresses, lists allow.Lists) map[string]*file {
 	start := files["/index.html"]
 	start.body = []byte(index().elements.Replace(string(start.body)))
 	files["/"] = start
-	files[builtScript] = &file{built, files["/app.js"].headers}
+	files[builtScript] = &file{built, files["/app.js"].headers, packedScript}
 	headers := a.headers(offlineFile)
 	headers["Content-Type"] = mediaTypes[".js"]
-	files[offlineWorker] = &file{offlineScript(a), headers}
+	files[offlineWorker] = &file{body: offlineScript(a), headers: headers}
 	return files
 }
 

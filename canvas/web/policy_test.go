@@ -51,7 +51,7 @@ func TestHeaders(t *testing.T) {
 	}{
 		{"page", "GET", "localhost:8080", "/", map[string]string{"Content-Security-Policy": appCSP}},
 		{"page refused", "PUT", "localhost:8080", "/", map[string]string{"Content-Security-Policy": appCSP, "Allow": "GET, HEAD"}},
-		{"page script", "GET", "localhost:8080", "/page.js", map[string]string{"Content-Security-Policy": appCSP}},
+		{"page script", "GET", "localhost:8080", "/page.js", map[string]string{"Content-Security-Policy": appCSP, "Vary": "Accept-Encoding"}},
 		{"direct", "GET", "localhost:8080", "/direct.html", map[string]string{"Content-Security-Policy": directCSP}},
 		{"single", "GET", "localhost:8080", "/single.html", map[string]string{"Content-Security-Policy": singleCSP, "Connection-Allowlist": confined}},
 		{"offline worker", "GET", "localhost:8080", "/offline-worker.js", map[string]string{"Content-Security-Policy": "default-src 'none'; connect-src 'self'", "Connection-Allowlist": confined}},
