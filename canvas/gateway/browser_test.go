@@ -82,7 +82,7 @@ func TestInABrowser(t *testing.T) {
 	}
 }
 
-// TestFlood: a page of its own that sends messages without end is replaced by a text.
+// TestFlood: a separate page that sends messages without end is replaced by a text.
 func TestFlood(t *testing.T) {
 	webtest.InShort(t)
 	s := newStage(t, app())

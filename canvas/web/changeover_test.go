@@ -83,7 +83,7 @@ func typed(t *testing.T, p, frame *webtest.Page) {
 }
 
 // TestChangesOver: while the page stays open, a canvas that loses its address on the host's
-// listener goes on through the channel, and back when the page connects again and reaches it.
+// listener continues through the channel, and back when the page connects again and reaches it.
 func TestChangesOver(t *testing.T) {
 	g, e, p := startGated(t)
 	shownBy(t, p, near)
@@ -128,7 +128,7 @@ func TestKeepsInput(t *testing.T) {
 }
 
 // TestChangesOverAtRestart: a canvas stays on the host's listener when the host starts again, whose
-// address of it has another secret, and goes on through the channel if that is not reached.
+// address of it has another secret, and continues through the channel if that is not reached.
 func TestChangesOverAtRestart(t *testing.T) {
 	g, e, p := startGated(t)
 	frame := shownBy(t, p, near)

@@ -36,7 +36,7 @@ var mediaTypes = map[string]string{
 type file struct {
 	body    []byte
 	headers map[string]string
-	packed  func() []byte // the body in gzip; nil for a file that is served as it is
+	packed  func() []byte // the body in gzip; nil for a file that is never packed
 }
 
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {

@@ -25,7 +25,7 @@ var packedScript = sync.OnceValue(func() []byte {
 	return packed.Bytes()
 })
 
-// builtScript is its path, which index.html names as it is served.
+// builtScript is its path, which the served index.html names.
 const builtScript = "/page.js"
 
 // blocking finds the elements of index.html for which the first paint would wait: style

@@ -31,6 +31,7 @@ func without(strips ...strip) func(http.Handler) http.Handler {
 				next.ServeHTTP(w, r)
 				return
 			}
+			r.Header.Del("Accept-Encoding") // in gzip nothing is found
 			rec := &recorder{header: http.Header{}, status: http.StatusOK}
 			next.ServeHTTP(rec, r)
 			body := rec.body.Bytes()
@@ -144,6 +145,7 @@ func edited(next http.Handler, path string, edit func(body []byte) []byte) http.
 			next.ServeHTTP(w, r)
 			return
 		}
+		r.Header.Del("Accept-Encoding")
 		rec := &recorder{header: http.Header{}, status: http.StatusOK}
 		next.ServeHTTP(rec, r)
 		body := edit(rec.body.Bytes())

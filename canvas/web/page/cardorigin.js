@@ -73,7 +73,7 @@ export class CardOrigin {
     this.#asked = undefined;
   }
 
-  /** Whether the canvas can be shown on the host's listener now. A frame that is there works on. @returns {Promise<boolean>} */
+  /** Whether the canvas can be shown on the host's listener now. A frame that shows it already continues. @returns {Promise<boolean>} */
   reached() {
     return this.#gateway.reached(this.#canvas);
   }

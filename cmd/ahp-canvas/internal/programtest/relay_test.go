@@ -149,7 +149,7 @@ func TestRelay(t *testing.T) {
 	if said.Get("host") != "laptop" || said.Get("tkn") != k.ClientToken || said.Get("view") != s.ViewToken {
 		t.Errorf("the link says %v", said)
 	}
-	if page := body(t, at.Page); !strings.Contains(page, "app.js") {
+	if page := body(t, at.Page); !strings.Contains(page, "page.js") {
 		t.Errorf("the relay's page is %.100s", page)
 	}
 	to := at.Relay + "ahp/" + said.Get("host")
