@@ -69,12 +69,6 @@ func (q *partQueue) next() *socketMessage {
 	}
 }
 
-func (q *partQueue) empty() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.parts) == 0
-}
-
 // give lets n more arrive. The page must learn it afterwards.
 func (q *partQueue) give(n int64) {
 	q.mu.Lock()

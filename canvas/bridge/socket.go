@@ -292,7 +292,7 @@ func (st *socket) write(timedOut *atomic.Bool) {
 			err = w.Close()
 			w = nil
 		}
-		if written += m.cost(); err == nil && (written >= ackSocket || st.queue.empty()) {
+		if written += m.cost(); err == nil && written >= ackSocket {
 			st.queue.give(written)
 			st.conn.server.send(st.conn.view, encodeGrant(st.id, written, 0))
 			written = 0

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -302,6 +303,41 @@ func (x *socketExchange) run(t *testing.T) {
 			t.Errorf("the host also sent %.300s", p)
 		}
 	}
+}
+
+// TestSocketGrantsAreFew: the host gives a WebSocket's window back in pieces, not after each
+// message of a page that waits for an answer to it.
+func TestSocketGrantsAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig := newSocketRig(t)
+		say := func(m string) {
+			rig.Message(t.Context(), testView, ahp.Value(m))
+			synctest.Wait()
+		}
+		say(`{"x-ahp":"ws/1","type":"open","id":1,"path":"/"}`)
+		rig.app.run(t, &socketAppStep{N: 1, Accepts: new("")})
+		synctest.Wait()
+		conn := rig.app.requests[0].conn
+		go func() {
+			for _, _, err := conn.ReadMessage(); err == nil; {
+				_, _, err = conn.ReadMessage()
+			}
+		}()
+		const size = 1000
+		data := base64.StdEncoding.EncodeToString(make([]byte, size))
+		for seq := range 3 * ackSocket / (size + partCost) {
+			say(fmt.Sprintf(`{"x-ahp":"ws/1","type":"send","id":1,"seq":%d,"binary":true,"data":%q}`, seq, data))
+		}
+		grants := 0
+		for p := rig.next(); p != nil; p = rig.next() {
+			if strings.Contains(string(p), `"type":"grant","id":1,`) {
+				grants++
+			}
+		}
+		if grants != 2 { // the third piece is not full
+			t.Errorf("%d grants", grants)
+		}
+	})
 }
 
 func compileSocketSchema(t *testing.T) *jsonschema.Schema {

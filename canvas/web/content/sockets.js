@@ -144,6 +144,7 @@
     const Native = globalThis.WebSocket;
     const CHUNK = 32 * 1024, COST = 64; // bytes of a message to the app page, and what it costs besides
     const BUFFER = 256 * 1024; // cost that the app page takes
+    const READ_AT = 32 * 1024; // read cost that is reported to the app page at once
     const MAX_QUEUED = 16 * 1024 * 1024; // bytes that were not sent; a browser fails a WebSocket too if it cannot buffer
     const LOCAL = /^(localhost|127\.0\.0\.1|\[::1\])$/i;
     const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -197,6 +198,7 @@
       /** @type {{ code?: number, reason?: string } | undefined} */ #closing;
       /** @type {Uint8Array<ArrayBuffer>[]} */ #parts = [];
       #binary = false;
+      #read = 0; // cost of parts that the app page does not know to be read
 
       /** @param {WebSocket} target @param {URL} url @param {string[]} protocols */
       constructor(target, url, protocols) {
@@ -227,7 +229,11 @@
 
       /** @param {{ binary: boolean, more: boolean, bytes: ArrayBuffer }} m */
       #message({ binary, more, bytes }) {
-        tell({ t: "read", id: this.id, n: COST + bytes.byteLength });
+        this.#read += COST + bytes.byteLength;
+        if (this.#read >= READ_AT) {
+          tell({ t: "read", id: this.id, n: this.#read });
+          this.#read = 0;
+        }
         if (this.#parts.length === 0) this.#binary = binary;
         this.#parts.push(new Uint8Array(bytes));
         if (more) return;
