@@ -7,6 +7,7 @@
 //   - Another web page can show a canvas in a frame, and can send it nothing else.
 //   - Each page that loads canvas.js is a View with a separate connection, which ends
 //     with the page. One canvas has at most 64.
+//   - A page that sends messages without end is replaced by a text (/.ahp/stopped).
 //   - Each failure has a status and a text for people.
 //
 // # Ownership

@@ -283,7 +283,8 @@
 // change it, so page/look.js checks it. A browser that makes a picture opens the page with
 // look= in the fragment: it then shows the one canvas that ahpLook names, without dialogs,
 // in a frame that page/warm.js has loaded before. {"x-ahp": "warm"} tells that frame to
-// register its service worker, or to keep it running.
+// register its service worker, or to keep it running. {"x-ahp": "here"} asks a frame to answer
+// on the message's port: page/gateway.js looks that way whether an address works.
 //
 // # Pictures
 //

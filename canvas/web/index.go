@@ -15,8 +15,11 @@ import (
 //go:embed built/page.js
 var built []byte
 
-// packedScript is built in gzip, a third of its size: over a slow connection it is most of
-// what the page waits for.
+// builtScript is the path of built, which the served index.html names.
+const builtScript = "/page.js"
+
+// packedScript returns built in gzip. That is a third of its size, and over a slow connection
+// most of what the page waits for.
 var packedScript = sync.OnceValue(func() []byte {
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -24,9 +27,6 @@ var packedScript = sync.OnceValue(func() []byte {
 	_ = w.Close()
 	return packed.Bytes()
 })
-
-// builtScript is its path, which the served index.html names.
-const builtScript = "/page.js"
 
 // blocking finds the elements of index.html for which the first paint would wait: style
 // sheets, and classic scripts without defer.

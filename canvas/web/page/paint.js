@@ -1,5 +1,5 @@
 // @ts-check
-// Sets the chosen theme before the first paint.
+// Sets the chosen theme before the first paint. index.html is served with this script inline.
 "use strict";
 try {
   var theme = localStorage.getItem("theme"); // of theme.js
