@@ -129,7 +129,7 @@ func (g *Gateway) admit(w *responder, r *http.Request, p *place) {
 		return
 	}
 	if !web.Proven(r) {
-		web.TooMany(w)
+		web.TooMany(w, r)
 		return
 	}
 	g.serveLimited(w, r, p)

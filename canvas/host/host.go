@@ -181,7 +181,7 @@ func (h *Host) assemble() {
 	h.tools = mcp.New(h.canvases, mcp.Options{
 		Apps: h.apps, List: h.opts.ListApps,
 		Session: DefaultSession, Link: h.inviteFor, People: h.People, Present: h.Present, Called: h.audit.tool, Caller: h.caller, Look: h.Look,
-		Version: h.opts.Version, Logger: h.logger, HostChecked: true,
+		Version: h.opts.Version, Logger: h.logger, HostChecked: true, Refused: web.Refused,
 	})
 }
 

@@ -178,7 +178,7 @@ func (l *sites) guarded(next http.Handler, roles []string) http.Handler {
 				return
 			}
 			if !web.Proven(r) {
-				web.TooMany(w)
+				web.TooMany(w, r)
 				return
 			}
 			ctx, done := l.keys.enter(r.Context(), grant.Token)

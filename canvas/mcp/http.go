@@ -37,22 +37,48 @@ func Handler(s *Server) http.Handler {
 
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = s.named(r)
-		if r.Method == http.MethodPost {
-			if s.full(r) || !s.calls.begin() {
-				w.Header().Set("Retry-After", "5")
-				http.Error(w, "the host accepts no further calls: it is stopping, or has too many MCP sessions", http.StatusServiceUnavailable)
-				return
+		done, ok := s.enter(r)
+		if !ok {
+			if s.opts.Refused != nil {
+				s.opts.Refused(r)
 			}
-			defer s.calls.end(1) // the answer is written before ServeHTTP returns
+			w.Header().Set("Retry-After", "5")
+			http.Error(w, "the host accepts no further calls: it is stopping, or has too many MCP sessions", http.StatusServiceUnavailable)
+			return
 		}
+		defer done() // the answer is written before ServeHTTP returns
 		s.sessionCalls.leave(r)
 		defer s.uses.begin(r)()
-		if r.Header.Get(versionHeader) >= perRequest {
+		if isSingle(r) {
 			requests.ServeHTTP(w, r)
 		} else {
 			sessions.ServeHTTP(&sessionWriter{w, s, r.Header.Get(sessionHeader) == ""}, r)
 		}
 	}))
+}
+
+// isSingle reports whether a request is of a client that has no session.
+func isSingle(r *http.Request) bool { return r.Header.Get(versionHeader) >= perRequest }
+
+// enter counts a call until done is called. It returns false if there are too many, or if
+// the host is stopping.
+func (s *Server) enter(r *http.Request) (done func(), ok bool) {
+	leave := func() {}
+	switch {
+	case r.Method != http.MethodPost:
+		return leave, true
+	case isSingle(r):
+		if leave, ok = s.single(); !ok {
+			return nil, false
+		}
+	case s.full(r):
+		return nil, false
+	}
+	if !s.calls.begin() {
+		leave()
+		return nil, false
+	}
+	return func() { s.calls.end(1); leave() }, true
 }
 
 // sessionWriter learns the id of a new session when its first answer begins.

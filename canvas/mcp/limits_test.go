@@ -57,7 +57,8 @@ func TestAbandonedSessionsMakeRoom(t *testing.T) {
 				return ctx.Err()
 			}
 		}
-		server := mcp.New(service, mcp.Options{MaxSessions: 3})
+		refused := 0
+		server := mcp.New(service, mcp.Options{MaxSessions: 3, Refused: func(*http.Request) { refused++ }})
 		handler := mcp.Handler(server)
 		const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 		const wait = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"invoke_canvas_action","arguments":{"instanceId":"c","actionName":"wait"}}}`
@@ -85,8 +86,8 @@ func TestAbandonedSessionsMakeRoom(t *testing.T) {
 		}
 		call(old)
 		call(third)
-		if _, status := enter(); status != http.StatusServiceUnavailable {
-			t.Errorf("beside three active sessions: status %d", status)
+		if _, status := enter(); status != http.StatusServiceUnavailable || refused != 1 {
+			t.Errorf("beside three active sessions: status %d, %d refused", status, refused)
 		}
 		close(release)
 		for range 3 {

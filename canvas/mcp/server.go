@@ -5,7 +5,9 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -76,6 +78,9 @@ type Options struct {
 	// HostChecked declares that the Host header is checked before the handler is
 	// called. Otherwise a listener on loopback accepts only loopback names.
 	HostChecked bool
+	// Refused is called before a request is refused because there are too many. It may wait,
+	// so that a client that asks again at once costs little. It may be nil.
+	Refused func(*http.Request)
 	// Logger receives unexpected failures; nil discards them.
 	Logger *slog.Logger
 }
@@ -89,6 +94,7 @@ type Server struct {
 	calls        *inFlight
 	sessionCalls sessionCalls
 	uses         sessionUse
+	singles      atomic.Int64    // active requests without a session
 	base         context.Context // done when Shutdown gives up waiting
 	cancelCalls  context.CancelFunc
 	closing      context.Context // done when Shutdown begins

@@ -83,23 +83,17 @@ func (s *use) older(than *use) bool {
 	return s.last.Before(than.last)
 }
 
-// full reports whether a request exceeds a limit: it begins a session and none can make
-// room, or it is one of too many requests without a session. Two requests at the same time
-// can both pass.
+// full reports whether a request begins a session although none can make room. Two
+// requests at the same time can both pass.
 func (s *Server) full(r *http.Request) bool {
 	if r.Header.Get(sessionHeader) != "" {
 		return false
 	}
-	sessions, single := map[string]*sdk.ServerSession{}, 0
+	sessions := map[string]*sdk.ServerSession{}
 	for session := range s.mcp.Sessions() {
 		if id := session.ID(); id != "" {
 			sessions[id] = session
-		} else {
-			single++
 		}
-	}
-	if r.Header.Get(versionHeader) >= perRequest {
-		return single >= maxSingle*s.opts.MaxSessions
 	}
 	if len(sessions) < s.opts.MaxSessions {
 		return false
@@ -110,6 +104,16 @@ func (s *Server) full(r *http.Request) bool {
 	}
 	_ = old.Close() // the error only says how its stream ended
 	return false
+}
+
+// single counts a request without a session until done is called. It returns false if too
+// many are active.
+func (s *Server) single() (done func(), ok bool) {
+	if s.singles.Add(1) > int64(maxSingle*s.opts.MaxSessions) {
+		s.singles.Add(-1)
+		return nil, false
+	}
+	return func() { s.singles.Add(-1) }, true
 }
 
 // maxSingle is how many requests without a session can be active, as a multiple of

@@ -77,7 +77,7 @@ func (q *connQueues) len() int { return q.idle.Len() + q.active.Len() }
 
 // of returns the queue of a connection.
 func (q *connQueues) of(g *trackedConn) *list.List {
-	if g.requests > 0 {
+	if g.requests > 0 && !g.refused {
 		return &q.active
 	}
 	return &q.idle
@@ -99,6 +99,7 @@ type trackedConn struct {
 	addr     netip.Prefix // whose it is; zero if that is unknown
 	proxy    bool         // it is a trusted proxy's, for many clients
 	proven   bool         // a token was shown
+	refused  bool         // its request waits for a refusal, so it is the first to give way
 	requests int          // active requests
 	quiet    time.Time    // when its requests last began or ended, or the time of the accept
 
@@ -107,7 +108,7 @@ type trackedConn struct {
 	inQueue, inAll *list.Element
 }
 
-// enter puts a connection at the end of its queues.
+// enter puts a connection at the end of its queues, or a refused one at their front.
 func (c *ConnLimiter) enter(g *trackedConn) {
 	if g.proven {
 		g.all = c.proven.of(g)
@@ -119,10 +120,17 @@ func (c *ConnLimiter) enter(g *trackedConn) {
 			c.strangers[g.addr] = its
 		}
 		g.queue = its.of(g)
-		g.inQueue = g.queue.PushBack(g)
+		g.inQueue = put(g.queue, g)
 		c.resize(g.addr, its)
 	}
-	g.inAll = g.all.PushBack(g)
+	g.inAll = put(g.all, g)
+}
+
+func put(q *list.List, g *trackedConn) *list.Element {
+	if g.refused {
+		return q.PushFront(g)
+	}
+	return q.PushBack(g)
 }
 
 // leave takes a connection out of its queues.
@@ -240,13 +248,6 @@ func Proven(r *http.Request) bool {
 	return g == nil || g.limiter.prove(g)
 }
 
-// TooMany answers a request that a limit refuses.
-func TooMany(w http.ResponseWriter) {
-	w.Header().Set("Retry-After", "5")
-	w.Header().Set("Connection", "close")
-	http.Error(w, "too many connections: try again in a few seconds", http.StatusServiceUnavailable)
-}
-
 func (c *ConnLimiter) prove(g *trackedConn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -271,7 +272,7 @@ func (c *ConnLimiter) countRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g, _ := r.Context().Value(connKey{}).(*trackedConn); g != nil {
 			if !c.begin(g, r) {
-				TooMany(w)
+				TooMany(w, r)
 				return
 			}
 			defer c.pace.leave(g.young)
@@ -306,6 +307,7 @@ func (c *ConnLimiter) end(g *trackedConn) {
 	defer c.mu.Unlock()
 	c.update(g, func() {
 		g.requests--
+		g.refused = false
 		g.quiet = time.Now()
 		if g.proxy && g.requests == 0 { // the next request can be another client's
 			g.proven, g.addr = false, netip.Prefix{}

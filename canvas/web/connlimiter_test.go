@@ -37,7 +37,7 @@ func newLimitedServer(t *testing.T, size int) *limitedServer {
 		switch r.URL.Path {
 		case "/wait": // with a token
 			if !web.Proven(r) {
-				web.TooMany(w)
+				web.TooMany(w, r)
 				return
 			}
 			<-c.release
@@ -143,14 +143,23 @@ func TestActiveConnectionsStay(t *testing.T) {
 		c := newLimitedServer(t, 4)
 		agents := []net.Conn{c.dial(request("/wait")), c.dial(request("/wait")), c.dial(request("/wait"))}
 		time.Sleep(time.Hour)
-		if got := c.status(c.dial(request("/wait"))); got != http.StatusServiceUnavailable {
+		fourth := c.dial(request("/wait"))
+		if got := c.status(fourth); got != 0 {
+			t.Errorf("the fourth agent is answered at once: status %d", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := c.status(fourth); got != http.StatusServiceUnavailable {
 			t.Errorf("the fourth agent: status %d", got)
 		}
+		fourth = c.dial(request("/wait")) // gives way to a page
 		for range 2 {
 			if got := c.status(c.dial(request("/"))); got != http.StatusOK {
 				t.Errorf("a page beside the agents: status %d", got)
 			}
 			time.Sleep(time.Second)
+		}
+		if c.alive(fourth) {
+			t.Error("an agent that was about to be refused did not give way")
 		}
 		for range agents {
 			c.release <- struct{}{}

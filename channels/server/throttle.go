@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"maps"
 	"sync"
 	"time"
 
@@ -58,128 +57,39 @@ var costs = map[string]float64{
 // subscriptionsPerUnit is how many subscriptions of a handshake cost a unit.
 const subscriptionsPerUnit = 2
 
-// pace is a token bucket that lends: a spender that leaves it in debt waits. The zero
-// value has no limit.
-type pace struct {
-	mu     sync.Mutex
-	rate   float64 // units a second
-	burst  float64
-	has    float64
-	filled time.Time
-
-	// The connections that spend: those of the last second, and so far in this one.
-	second       int64
-	before, here int
-}
-
-// newPace returns a pace that has a fraction of a second's units at once.
-func newPace(rate, seconds float64) *pace {
-	if rate < 0 {
-		return &pace{}
-	}
-	burst := max(rate*seconds, 1)
-	return &pace{rate: rate, burst: burst, has: burst}
-}
-
-// spend takes units and returns how long the spender must wait.
-func (p *pace) spend(units float64) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.rate <= 0 {
-		return 0
-	}
-	now := time.Now()
-	if !p.filled.IsZero() {
-		p.has = min(p.burst, p.has+p.rate*now.Sub(p.filled).Seconds())
-	}
-	p.filled = now
-	p.has -= units
-	if p.has >= 0 {
-		return 0
-	}
-	return time.Duration(-p.has / p.rate * float64(time.Second))
-}
-
-// spenders counts a connection that spends, once a second, and returns how
-// many do.
-func (p *pace) spenders(last *int64) int {
-	second := time.Now().Unix()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if second != p.second {
-		if p.before = 0; second == p.second+1 {
-			p.before = p.here
-		}
-		p.second, p.here = second, 0
-	}
-	if *last != second {
-		*last = second
-		p.here++
-	}
-	return max(p.before, p.here)
-}
-
-// full reports whether nothing has been spent for a while.
-func (p *pace) full() bool {
-	p.spend(0)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.has >= p.burst
-}
-
-// paces are paces by name: of sessions, or of tokens.
-type paces struct {
-	rate float64
-
-	mu     sync.Mutex
-	byName map[string]*pace
-}
-
-// mostPaces is how many names are kept before those that spend nothing are dropped.
-const mostPaces = 4096
-
-func (ps *paces) of(name string) *pace {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	p := ps.byName[name]
-	if p == nil {
-		if len(ps.byName) >= mostPaces {
-			maps.DeleteFunc(ps.byName, func(_ string, p *pace) bool { return p.full() })
-		}
-		if ps.byName == nil {
-			ps.byName = map[string]*pace{}
-		}
-		p = newPace(ps.rate, 0.2)
-		ps.byName[name] = p
-	}
-	return p
-}
-
 // throttled is what a connection may send. It exists from the first message that costs.
 type throttled struct {
 	own, token *pace
-
-	// What the connection may spend although its token or session spends too much: an
-	// equal part. Only the reader uses it.
-	fair   float64
-	filled time.Time
-	second int64 // in which it was counted among the token's spenders
+	unhandled  unhandled
 
 	mu      sync.Mutex
 	session *pace // of the last dispatch
+
+	// What the connection may spend although its token or session spends too much: an
+	// equal part. It may be in debt.
+	fair           float64
+	filled         time.Time
+	ofToken, ofOwn int64 // the seconds in which it was counted among the spenders of each
 }
 
-// The part of a token's rate that a connection has at least and at most, in units a second.
+// The part of the rates of its token and session that a connection has at least and at
+// most, in units a second.
 const (
 	leastPart = 20
 	mostPart  = 500
 )
 
-// fairly takes units from the connection's part of the token's rate, and reports whether
-// there were enough. A
-// connection that spends little does not wait for those that spend much.
+// fairly takes units from the connection's part of its token's and session's rates, and
+// reports whether there were enough. A connection that spends little does not wait for
+// those that spend much.
 func (t *throttled) fairly(units float64) bool {
-	part := min(max(t.token.rate/float64(t.token.spenders(&t.second)), leastPart), mostPart)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	part := t.token.part(&t.ofToken)
+	if t.session != nil {
+		part = min(part, t.session.part(&t.ofOwn))
+	}
+	part = min(max(part, leastPart), mostPart)
 	now := time.Now()
 	if t.filled.IsZero() {
 		t.fair = part
@@ -197,7 +107,7 @@ func (t *throttled) fairly(units float64) bool {
 func (c *conn) throttle() *throttled {
 	t := c.throttled.Load()
 	if t == nil {
-		t = &throttled{own: newPace(c.server.rates.Connection, 0.5), token: c.server.tokens.of(tokenName(c.grant))}
+		t = &throttled{own: newPace(c.server.rates.Connection, 0.5), token: c.server.tokens.of(tokenName(c.grant)), unhandled: unhandled{half: make(chan struct{}, 1)}}
 		c.throttled.Store(t)
 	}
 	return t
@@ -216,6 +126,9 @@ func (c *conn) Admit(ctx context.Context, req *peer.Request) *ahp.Error {
 		return nil
 	}
 	t := c.throttle()
+	if req.Method == ahp.DispatchAction.Name {
+		t.unhandled.add(ctx)
+	}
 	wait, owed := t.own.spend(cost), t.token.spend(cost)
 	if !t.fairly(cost) {
 		wait = max(wait, owed, t.debt())
@@ -227,10 +140,20 @@ func (c *conn) Admit(ctx context.Context, req *peer.Request) *ahp.Error {
 		t.own.spend(-cost)
 		t.token.spend(-cost)
 		pause(ctx, longestWait)
+		if !req.Notification { // then the peer answers it
+			c.dispatched(req.Method)
+		}
 		return errTooFast
 	}
 	pause(ctx, wait)
 	return nil
+}
+
+// dispatched records that a message was handled.
+func (c *conn) dispatched(method string) {
+	if t := c.throttled.Load(); t != nil && method == ahp.DispatchAction.Name {
+		t.unhandled.done()
+	}
 }
 
 // subscribed charges a handshake for its subscriptions.
@@ -256,13 +179,14 @@ func (c *conn) Dispatched(d channels.Cost) {
 		return
 	}
 	session := c.server.sessions.of(d.Owner)
-	t.mu.Lock()
-	t.session = session
-	t.mu.Unlock()
 	more := float64(d.Deliveries) / deliveriesPerUnit
 	if !d.Message {
 		more += 1 - costs[ahp.DispatchAction.Name]
 	}
+	t.mu.Lock()
+	t.session = session
+	t.fair -= more
+	t.mu.Unlock()
 	session.spend(costs[ahp.DispatchAction.Name] + more)
 	t.token.spend(more)
 	t.own.spend(more + min(float64(d.Checked/checkPerUnit), mostForCheck))
