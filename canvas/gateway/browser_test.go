@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"fmt"
 	"html"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -50,6 +51,9 @@ func TestInABrowser(t *testing.T) {
 	tab := b.Open(t, app)
 	tab.Wait(t, `document.querySelector("#shown") && !location.search.includes("~t")`)
 	tab.Wait(t, socketEcho)
+	for _, name := range []string{"localhost", "127.0.0.1"} { // an app that knows its own port, as development servers do
+		tab.Wait(t, fmt.Sprintf(`((globalThis.known ??= {})[%q] ??= (() => { const s = new WebSocket("ws://%[1]s:%d/ws"); s.onopen = () => s.send("x"); s.onmessage = ({ data }) => { s.echoed = data; }; return s; })()).echoed === "x"`, name, s.app.Listener.Addr().(*net.TCPAddr).Port))
+	}
 	tab.Wait(t, `document.cookie === ""`)
 	tab.Wait(t, `(globalThis.away ??= fetch("/away").then((r) => { globalThis.to = r.url; }), globalThis.to?.endsWith("/start"))`)
 

@@ -351,11 +351,12 @@ func TestApp(t *testing.T) {
 	s := newStage(t, app())
 	at, cookie := s.enter(s.open("app"))
 	own := s.app.URL
+	_, port, _ := strings.Cut(own[len("http://"):], ":")
 	res, body := s.do("GET", at, nil, "Cookie", cookie, "Sec-Fetch-Dest", "iframe", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
-	if want := `<!doctype html><script nonce="abc" data-cookies="login=s" src="/.ahp/shim.js"></script><p>GET x=1 ` + own[len("http://"):]; body != want {
+	if want := `<!doctype html><script nonce="abc" data-cookies="login=s" data-port="` + port + `" src="/.ahp/shim.js"></script><p>GET x=1 ` + own[len("http://"):]; body != want {
 		t.Errorf("got %s, want %s", body, want)
 	}
-	for name, want := range map[string]string{"Set-Cookie": "", "X-Frame-Options": "", "Link": "", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+	for name, want := range map[string]string{"Set-Cookie": "", "X-Frame-Options": "", "Link": "", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Ahp-Port": ""} {
 		if got := res.Header.Get(name); got != want {
 			t.Errorf("%s: %q", name, got)
 		}

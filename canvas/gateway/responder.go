@@ -47,6 +47,9 @@ const startBytes = 1024
 // cookiesHeader carries cookies that a document's script may read (package loopback).
 const cookiesHeader = "X-Ahp-Cookies"
 
+// portHeader has the port of the app's server, for a document's script (package loopback).
+const portHeader = "X-Ahp-Port"
+
 func newResponder(w http.ResponseWriter, r *http.Request) *responder {
 	return &responder{to: w, r: r, header: http.Header{}}
 }
@@ -65,7 +68,8 @@ func (w *responder) WriteHeader(status int) {
 		w.offerFile()
 		return
 	}
-	cookies := w.header.Get(cookiesHeader)
+	cookies, port := w.header.Get(cookiesHeader), w.header.Get(portHeader)
+	w.header.Del(portHeader)
 	policies := []string(nil)
 	if w.insert != "" || w.app {
 		policies = w.filter()
@@ -84,7 +88,7 @@ func (w *responder) WriteHeader(status int) {
 		to.Add("Content-Security-Policy", policy)
 	}
 	if w.inserting = w.isDocument(status); w.inserting {
-		w.tag = tagOf(w.insert, policies, cookies)
+		w.tag = tagOf(w.insert, policies, cookies, port)
 		to.Set("Cache-Control", "no-store")
 		if n, err := strconv.Atoi(to.Get("Content-Length")); err == nil {
 			to.Set("Content-Length", strconv.Itoa(n+len(w.tag)))
@@ -123,7 +127,7 @@ const fileDocument = `<!doctype html><meta charset="utf-8"><title></title><scrip
 var nonce = regexp.MustCompile(`'nonce-([A-Za-z0-9+/_=-]+)'`)
 
 // tagOf returns the element of a script. Under the app's own policy it needs a nonce.
-func tagOf(script string, policies []string, cookies string) string {
+func tagOf(script string, policies []string, cookies, port string) string {
 	attributes := ""
 	for _, policy := range policies {
 		if found := nonce.FindStringSubmatch(policy); found != nil {
@@ -133,6 +137,9 @@ func tagOf(script string, policies []string, cookies string) string {
 	}
 	if cookies != "" {
 		attributes += ` data-cookies="` + html.EscapeString(cookies) + `"`
+	}
+	if port != "" {
+		attributes += ` data-port="` + html.EscapeString(port) + `"`
 	}
 	return strings.Replace(script, "<script", "<script"+attributes, 1)
 }

@@ -67,16 +67,16 @@
 // over the network, with one page that it contains: the page says that the host cannot be
 // reached, and opens the canvases when it answers. The worker stores nothing.
 //
-// On a content host: frame.js (the outer frame), sw.js (the service worker, with
-// documents.js and tabs.js in front of it), clear.js (of the document that clears what its
-// origin stored), shim.js (the first script in each document of a canvas:
-// the theme before the first paint, the dialogs, downloads and links of asks.js, the
-// document.cookie of cookies.js, event streams that survive the worker, links for new
-// windows opened in place, and no WebRTC, because Chromium kills the process of a page
-// that uses it under our policies), canvas.js (imported by a canvas: onAction, send,
-// onMessage, input, onInput, onTheme, offerLink, mayLoad). A content host whose name begins
-// with the label of a list (package allow) has its origins in its policies, in sw.js and in
-// canvas.js; the names of other canvases begin with "c".
+// On a content host: frame.js (the outer frame), sw.js (the service worker, with documents.js
+// and tabs.js in front of it), clear.js (of the document that clears what its origin stored),
+// shim.js (the first script in each document of a canvas: the theme before the first paint,
+// the dialogs, downloads and links of asks.js, the document.cookie of cookies.js, WebSockets
+// to the app's own port (ownport.js), event streams that survive the worker, links for new
+// windows opened in place, and no WebRTC, because Chromium kills the process of a page that
+// uses it under our policies), canvas.js (imported by a canvas: onAction, send, onMessage,
+// input, onInput, onTheme, offerLink, mayLoad). A content host whose name begins with the
+// label of a list (package allow) has its origins in its policies, in sw.js and in canvas.js;
+// the names of other canvases begin with "c".
 //
 // # view/1
 //

@@ -188,7 +188,7 @@ func contentFiles(a addresses) map[string]*file {
 		case "canvas.js":
 			return withAllowed(body, a.allowed), a.headers(outerFile)
 		case "shim.js":
-			return []byte(embedded(content, "content/problems.js") + embedded(content, "content/sockets.js") + embedded(content, "content/asks.js") + embedded(content, "content/cookies.js") + string(body)), a.headers(outerFile)
+			return []byte(embedded(content, "content/problems.js") + embedded(content, "content/sockets.js") + embedded(content, "content/asks.js") + embedded(content, "content/cookies.js") + embedded(content, "content/ownport.js") + string(body)), a.headers(outerFile)
 		}
 		return body, a.headers(outerFile)
 	})

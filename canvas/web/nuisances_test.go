@@ -17,6 +17,12 @@ func TestNuisances(t *testing.T) {
 	one, two := frames[0], frames[1]
 	inCanvas[any](t, two, `globalThis.got = []; addEventListener("message", (e) => got.push(e.data))`)
 	inCanvas[any](t, one, `for (let i = 0; i < top.length; i++) for (let j = 0; j < top.frames[i].length; j++) top.frames[i].frames[j].postMessage("foreign", "*")`)
+	inCanvas[any](t, one, `for (let i = 0; i < top.length; i++) for (let j = 0; j < top.frames[i].length; j++) {
+		const f = document.createElement("iframe");
+		document.body.append(f);
+		f.contentWindow.eval("top.frames[" + i + "].frames[" + j + "].postMessage('removed', '*')");
+		f.remove(); // before the message arrives
+	}`)
 	inCanvas[any](t, two, `const f = document.createElement("iframe"); f.sandbox = "allow-scripts"; f.srcdoc = "<script>parent.postMessage('inner', '*')</" + "script>"; document.body.append(f)`)
 	two.Wait(t, win+`.got.includes("inner")`)
 	if got := webtest.Eval[[]any](t, two, win+`.got`); len(got) != 1 {

@@ -125,6 +125,7 @@ const socketScript = `
 	await ends("closed without a code here", "/ws", (s) => { s.onopen = () => s.close(); });
 	await ends("messages before the close arrive", "/ws", (s) => { s.onopen = () => { s.send("close 4000 seen"); }; });
 	await ends("of the app's other name", location.port === "PORT" ? "/ws" : "ws://localhost:PORT/ws", (s) => { s.onopen = () => s.send("close 4000 other"); });
+	await ends("of the app's port at this page's name", location.port === "PORT" ? "/ws" : "ws://" + location.hostname + ":PORT/ws", (s) => { s.onopen = () => s.send("close 4000 port"); });
 	return log.map(String);`
 
 // TestWebSockets: a canvas's WebSocket behaves as the browser's own does in the app's page,

@@ -160,11 +160,15 @@ func (a *App) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	return conn, err
 }
 
+// portHeader tells the gateway the port of the app's server.
+const portHeader = "X-Ahp-Port"
+
 // ServeApp passes a request to the app, with the cookies of its browser's jar.
 func (a *App) ServeApp(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(a.ctx, cancel)()
+	w.Header().Set(portHeader, cmp.Or(a.at.origin.Port(), "80"))
 	a.proxy.ServeHTTP(w, r.WithContext(ctx))
 }
 

@@ -133,13 +133,14 @@
   Reflect.deleteProperty(globalThis, "SharedWorker"); // it could outlive the page
 
   // Messages of another canvas's window do not arrive: only this canvas's own windows and the outer frame may post.
+  // A window that was removed meanwhile is null or has no parent; whose it was is not known.
   const root = outermost(self);
   if (root !== self) {
     /** @param {any} w @returns {boolean} */
-    const isOurs = (w) => w === root || (w.parent !== w && isOurs(w.parent));
+    const isOurs = (w) => w === root || (w !== null && w.parent !== w && isOurs(w.parent));
     addEventListener("message", (event) => {
       const from = /** @type {any} */ (event.source);
-      if (from && from.window === from && !isOurs(from)) event.stopImmediatePropagation();
+      if (from === null ? event.isTrusted : from.window === from && !isOurs(from)) event.stopImmediatePropagation();
     }, { capture: true });
   }
 

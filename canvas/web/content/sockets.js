@@ -17,7 +17,7 @@
     }
   };
 
-  /** @typedef {{ connect: () => MessagePort, base: () => string, isOwn: (url: URL) => boolean }} Place connect: opens a port to the app page; isOwn: whether a url names the app's own server */
+  /** @typedef {{ connect: () => MessagePort, base: () => string, own: string }} Place connect: opens a port to the app page; own: the host by which a url names the app's own server */
 
   /** The place of a document. @returns {Place | undefined} */
   function inDocument() {
@@ -33,7 +33,7 @@
         return port1;
       },
       base: () => single ?? document.baseURI,
-      isOwn: (url) => url.host === (single === undefined ? location.host : new URL(single).host),
+      own: single === undefined ? location.host : new URL(single).host,
     };
   }
 
@@ -54,7 +54,7 @@
         return port1;
       },
       base: () => location.href,
-      isOwn: (url) => url.host === host,
+      own: host,
     };
   }
 
@@ -140,7 +140,7 @@
   }
 
   /** @param {Place} place */
-  function replaceWebSocket({ connect, base, isOwn }) {
+  function replaceWebSocket({ connect, base, own }) {
     const Native = globalThis.WebSocket;
     const CHUNK = 32 * 1024, COST = 64; // bytes of a message to the app page, and what it costs besides
     const BUFFER = 256 * 1024; // cost that the app page takes
@@ -205,7 +205,7 @@
         this.target = target;
         this.url = url;
         links.set(this.id, this);
-        tell({ t: "open", id: this.id, path: url.pathname + url.search, host: isOwn(url) ? undefined : url.host, protocols });
+        tell({ t: "open", id: this.id, path: url.pathname + url.search, host: hostOf(url), protocols });
       }
 
       /** @param {any} m of the app page */
@@ -339,6 +339,12 @@
       return whole;
     }
 
+    /** Whether a url names this page's host with another port, such as one that the app knows as its own. @param {URL} url */
+    const isOtherPort = (url) => url.host !== own && url.hostname === new URL(`http://${own}`).hostname;
+
+    /** The host that the app has for a url's; undefined if it is the app's own. @param {URL} url */
+    const hostOf = (url) => (url.host === own ? undefined : isOtherPort(url) ? `localhost:${url.port || (url.protocol === "wss:" ? 443 : 80)}` : url.host);
+
     /** @param {string | URL} given @returns {URL} throws as the browser's WebSocket does */
     function parse(given) {
       const wrong = (/** @type {string} */ why) => new DOMException(`Failed to construct 'WebSocket': ${why}`, "SyntaxError");
@@ -375,7 +381,7 @@
         const list = parseProtocols(protocols);
         super();
         // Another server: the canvas's policy decides, as it does for every request.
-        if (!isOwn(url) && !LOCAL.test(url.hostname)) return /** @type {any} */ (new Native(url, list));
+        if (url.host !== own && !LOCAL.test(url.hostname) && !isOtherPort(url)) return /** @type {any} */ (new Native(url, list));
         linkOf.set(this, new Link(/** @type {any} */ (this), url, list));
       }
 
