@@ -24,6 +24,9 @@ type app struct {
 	Run []string `json:"run"`
 	// Path is where it begins; "/" by default.
 	Path string `json:"path,omitempty"`
+	// Plain says that people reach the app itself, and not a front that counts its WebSockets:
+	// the app names the port of its server.
+	Plain bool `json:"plain,omitempty"`
 	// Env is added to its environment.
 	Env []string `json:"env,omitempty"`
 	// Steps are played in each visit.

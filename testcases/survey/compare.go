@@ -57,12 +57,18 @@ func (v verdict) without(all []known) verdict {
 	for _, k := range all {
 		rest := slices.DeleteFunc(slices.Clone(v.Why), func(why string) bool { return strings.Contains(why, k.Has) })
 		if len(rest) < len(v.Why) {
+			v.Opens = v.Opens || !slices.ContainsFunc(rest, isOther)
 			v.Why, v.Known = rest, append(v.Known, k.Why)
 		}
 	}
 	v.Works = v.Opens && len(v.Why) == 0
 	return v
 }
+
+// itShows begins the difference of an app that does not open.
+const itShows = "it shows "
+
+func isOther(why string) bool { return strings.HasPrefix(why, itShows) }
 
 // compare says how a visit differs from two direct ones.
 func compare(plain, twice, s seen) verdict {
@@ -73,7 +79,7 @@ func compare(plain, twice, s seen) verdict {
 	add := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }
 	if like := alike(plain.Text, s.Text); like < 0.8 && like < alike(plain.Text, twice.Text) {
 		v.Opens = false
-		add("it shows %.80q instead of %.80q", s.Text, plain.Text)
+		add(itShows+"%.80q instead of %.80q", s.Text, plain.Text)
 	}
 	if s.Step != "" {
 		add("%s", s.Step)

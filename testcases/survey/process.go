@@ -92,6 +92,7 @@ type running struct {
 	*front
 	process *process
 	data    string
+	plain   bool
 }
 
 // answerTime limits how long an app may take until it answers.
@@ -103,7 +104,7 @@ func (a *app) start(ctx context.Context) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &running{}
+	r := &running{plain: a.Plain}
 	if r.data, err = os.MkdirTemp("", "survey-"); err != nil {
 		return nil, err
 	}
@@ -183,8 +184,13 @@ func (r *running) stop() {
 	_ = os.RemoveAll(r.data)
 }
 
-// url is where the app is, through its front.
-func (r *running) url(path string) string { return "http://" + r.ln.Addr().String() + path }
+// url is where people reach the app.
+func (r *running) url(path string) string {
+	if r.plain {
+		return "http://" + r.to + path
+	}
+	return "http://" + r.ln.Addr().String() + path
+}
 
 // freeAddress returns an address of this machine that is free now.
 func freeAddress() (string, error) {

@@ -17,8 +17,6 @@ import (
 type step struct {
 	// Click presses the first visible element of a CSS selector.
 	Click string `json:"click,omitempty"`
-	// DoubleClick presses it twice.
-	DoubleClick string `json:"doubleClick,omitempty"`
 	// Type types into what has the focus.
 	Type string `json:"type,omitempty"`
 	// Key presses a key by its name, as in ArrowRight.
@@ -50,8 +48,6 @@ func (s step) String() string {
 	switch {
 	case s.Click != "":
 		return "click " + s.Click
-	case s.DoubleClick != "":
-		return "double click " + s.DoubleClick
 	case s.Type != "":
 		return "type " + s.Type
 	case s.Key != "":
@@ -72,9 +68,7 @@ func (s step) String() string {
 func (v *visit) play(s step) error {
 	switch {
 	case s.Click != "":
-		return v.clickOn(s.Click, 1)
-	case s.DoubleClick != "":
-		return v.clickOn(s.DoubleClick, 2)
+		return v.clickOn(s.Click)
 	case s.Type != "":
 		return v.tab.do(v.tab.ctx, chromedp.KeyEvent(s.Type))
 	case s.Key != "":
@@ -122,7 +116,7 @@ func (v *visit) await(expression string) error {
 }
 
 // clickOn presses an element once it is visible.
-func (v *visit) clickOn(selector string, times int) error {
+func (v *visit) clickOn(selector string) error {
 	if err := v.await(fmt.Sprintf(`all(%q).some(visible)`, selector)); err != nil {
 		return err
 	}
@@ -133,12 +127,7 @@ func (v *visit) clickOn(selector string, times int) error {
 	if hit.At == nil {
 		return errors.New(hit.Why)
 	}
-	for range times {
-		if err := v.tab.press(*hit.At); err != nil {
-			return err
-		}
-	}
-	return nil
+	return v.tab.press(*hit.At)
 }
 
 // spot is where a control is pressed.
