@@ -183,6 +183,7 @@ func (c *conn) Dispatched(d channels.Cost) {
 	if !d.Message {
 		more += 1 - costs[ahp.DispatchAction.Name]
 	}
+	t.unhandled.messages.Store(d.Message)
 	t.mu.Lock()
 	t.session = session
 	t.fair -= more
