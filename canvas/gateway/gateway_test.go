@@ -383,7 +383,7 @@ func TestApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if upgraded.Header.Get("Set-Cookie") != "" || upgraded.Header.Get("Content-Security-Policy") == "" {
+	if upgraded.Header.Get("Set-Cookie") != "" || upgraded.Header.Get("X-Ahp-Port") != "" || upgraded.Header.Get("Content-Security-Policy") == "" {
 		t.Errorf("upgraded with %v", upgraded.Header)
 	}
 	if err := conn.WriteMessage(websocket.BinaryMessage, []byte("hello")); err != nil {

@@ -168,7 +168,9 @@ func (a *App) ServeApp(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(a.ctx, cancel)()
-	w.Header().Set(portHeader, cmp.Or(a.at.origin.Port(), "80"))
+	if r.Header.Get("Upgrade") == "" {
+		w.Header().Set(portHeader, cmp.Or(a.at.origin.Port(), "80"))
+	}
 	a.proxy.ServeHTTP(w, r.WithContext(ctx))
 }
 
