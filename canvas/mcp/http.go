@@ -39,9 +39,6 @@ func Handler(s *Server) http.Handler {
 		r = s.named(r)
 		done, ok := s.enter(r)
 		if !ok {
-			if s.opts.Refused != nil {
-				s.opts.Refused(r)
-			}
 			w.Header().Set("Retry-After", "5")
 			http.Error(w, "the host accepts no further calls: it is stopping, or has too many MCP sessions", http.StatusServiceUnavailable)
 			return
@@ -69,9 +66,11 @@ func (s *Server) enter(r *http.Request) (done func(), ok bool) {
 		return leave, true
 	case isSingle(r):
 		if leave, ok = s.single(); !ok {
+			s.refused(r)
 			return nil, false
 		}
 	case s.full(r):
+		s.refused(r)
 		return nil, false
 	}
 	if !s.calls.begin() {
@@ -79,6 +78,14 @@ func (s *Server) enter(r *http.Request) (done func(), ok bool) {
 		return nil, false
 	}
 	return func() { s.calls.end(1); leave() }, true
+}
+
+// refused delays the refusal of a request because there are too many. A host that is
+// stopping refuses at once.
+func (s *Server) refused(r *http.Request) {
+	if s.opts.Refused != nil {
+		s.opts.Refused(r)
+	}
 }
 
 // sessionWriter learns the id of a new session when its first answer begins.

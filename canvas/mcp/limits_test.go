@@ -98,6 +98,9 @@ func TestAbandonedSessionsMakeRoom(t *testing.T) {
 		if err := server.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
+		if _, status := enter(); status != http.StatusServiceUnavailable || refused != 1 {
+			t.Errorf("of a host that stopped: status %d, %d refusals were delayed", status, refused)
+		}
 	})
 }
 

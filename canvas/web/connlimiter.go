@@ -42,7 +42,8 @@ const (
 //   - If there is none, the new one gets a 503 and is closed (over TLS it is closed without
 //     an answer); its request was not read, and can be sent again.
 //
-// A connection that has shown a token is never cut in a request. Such connections have
+// A request that is refused waits for about a second, and its connection is the first to give
+// way ([Refused]). Otherwise one that has shown a token is never cut in a request. Such have
 // at most three quarters of the limit, so the page can be reached however many agents wait
 // for events.
 //

@@ -80,7 +80,7 @@ func (c *conn) DeliverAll(b *channels.Batch) { c.peer.PushShared(b) }
 func (c *conn) Handle(ctx context.Context, req *peer.Request) {
 	c.waiting.add()
 	defer c.handled()
-	defer c.dispatched(req.Method)
+	defer c.handledDispatch(req.Method)
 	if !c.prove(req) {
 		return
 	}

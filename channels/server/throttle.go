@@ -67,9 +67,9 @@ type throttled struct {
 
 	// What the connection may spend although its token or session spends too much: an
 	// equal part. It may be in debt.
-	fair           float64
-	filled         time.Time
-	ofToken, ofOwn int64 // the seconds in which it was counted among the spenders of each
+	fair               float64
+	filled             time.Time
+	ofToken, ofSession int64 // the seconds in which it was counted among the spenders of each
 }
 
 // The part of the rates of its token and session that a connection has at least and at
@@ -87,7 +87,7 @@ func (t *throttled) fairly(units float64) bool {
 	defer t.mu.Unlock()
 	part := t.token.part(&t.ofToken)
 	if t.session != nil {
-		part = min(part, t.session.part(&t.ofOwn))
+		part = min(part, t.session.part(&t.ofSession))
 	}
 	part = min(max(part, leastPart), mostPart)
 	now := time.Now()
@@ -141,7 +141,7 @@ func (c *conn) Admit(ctx context.Context, req *peer.Request) *ahp.Error {
 		t.token.spend(-cost)
 		pause(ctx, longestWait)
 		if !req.Notification { // then the peer answers it
-			c.dispatched(req.Method)
+			c.handledDispatch(req.Method)
 		}
 		return errTooFast
 	}
@@ -149,8 +149,8 @@ func (c *conn) Admit(ctx context.Context, req *peer.Request) *ahp.Error {
 	return nil
 }
 
-// dispatched records that a message was handled.
-func (c *conn) dispatched(method string) {
+// handledDispatch records that a message was handled, if it was a dispatch.
+func (c *conn) handledDispatch(method string) {
 	if t := c.throttled.Load(); t != nil && method == ahp.DispatchAction.Name {
 		t.unhandled.done()
 	}

@@ -33,8 +33,8 @@
 // returns what it receives: what the machine costs any server at that time.
 //
 // On two cores of AMD EPYC, with nothing else running and a budget of 512 MiB, the p99
-// alone was 1 to 4 ms. Beside fan-out it was 2.9 ms (bare 2.3), beside ten other attacks 2
-// to 6 ms (bare 2 to 4), and memory stayed below 520 MiB. Beside polls it is 3 to 4 ms (bare 2)
+// alone was 1 to 4 ms. Beside fan-out it was 3 ms (bare 2), beside ten other attacks 1 to
+// 6 ms (bare 1 to 4), and memory stayed below 520 MiB. Beside polls it was 3 to 4 ms (bare 2)
 // with --rounds 1, and 9 to 18 ms with 3 rounds, because a hundredth of so short a round is
 // the moment in which 1,200 agents come at once.
 //

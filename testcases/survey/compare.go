@@ -57,7 +57,7 @@ func (v verdict) without(all []known) verdict {
 	for _, k := range all {
 		rest := slices.DeleteFunc(slices.Clone(v.Why), func(why string) bool { return strings.Contains(why, k.Has) })
 		if len(rest) < len(v.Why) {
-			v.Opens = v.Opens || !slices.ContainsFunc(rest, isOther)
+			v.Opens = v.Opens || slices.ContainsFunc(v.Why, isOtherText) && !slices.ContainsFunc(rest, isOtherText)
 			v.Why, v.Known = rest, append(v.Known, k.Why)
 		}
 	}
@@ -68,7 +68,7 @@ func (v verdict) without(all []known) verdict {
 // itShows begins the difference of an app that does not open.
 const itShows = "it shows "
 
-func isOther(why string) bool { return strings.HasPrefix(why, itShows) }
+func isOtherText(why string) bool { return strings.HasPrefix(why, itShows) }
 
 // compare says how a visit differs from two direct ones.
 func compare(plain, twice, s seen) verdict {

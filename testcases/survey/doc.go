@@ -25,7 +25,8 @@
 //   - which step failed;
 //   - for each control, whether something changed after the press;
 //   - errors of the console and the network;
-//   - how many WebSockets the app accepted. A proxy in front of the app counts them;
+//   - how many WebSockets the app accepted. A proxy in front of the app counts them, unless its
+//     survey.json says plain: such an app names the port of its server;
 //   - dialogs, and whether localStorage outlasts a reload.
 //
 // What differs between the two direct visits varies anyway, and does not count. An app

@@ -130,4 +130,13 @@ func TestJudge(t *testing.T) {
 	if v := r.Verdicts[inPage]; !slices.Equal(v.Known, []string{"no wires", "not ours"}) || len(v.Why) != len(want)-2 || v.Works {
 		t.Errorf("with known differences: %+v", v)
 	}
+	broken := seen{Failed: "the app did not answer"}
+	r.Seen[near], r.Seen[relayed] = seen{Text: "another text of it", Controls: same.Controls, Sockets: 1, Storage: "kept"}, broken
+	r.judge(known{"it shows", "its text varies"}, known{"did not answer", "not now"})
+	if v := r.Verdicts[near]; !v.Opens || !v.Works || !slices.Equal(v.Known, []string{"its text varies"}) {
+		t.Errorf("another text that is known: %+v", v)
+	}
+	if v := r.Verdicts[relayed]; v.Opens || v.Works {
+		t.Errorf("a failure that is known: %+v", v)
+	}
 }
