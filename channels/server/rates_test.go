@@ -70,7 +70,7 @@ func TestSessionRate(t *testing.T) {
 		}
 		quiet.Close(ws.CodeNormal, "")
 		wg.Wait()
-		const each = 1 + (senders+1)/16.0 // units, with the deliveries
+		const each = 1 + (senders+1)/16.0   // units, with the deliveries
 		most := rate * seconds / each * 1.5 // also what each has at once
 		if n := float64(handled.Load()); n > most || n < most/2 {
 			t.Errorf("%.0f messages were handled in %d s, want at most %.0f and at least half", n, seconds, most)
